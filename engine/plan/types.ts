@@ -1,0 +1,41 @@
+import type { DataFile } from '../../formats/meta/types.ts'
+
+/** Orders two serialised BinaryRow keys (as in `DataFile.minKey`): negative, zero, positive. */
+export type KeyCompare = (a: Uint8Array, b: Uint8Array) => number
+
+/** Disjoint files in ascending key order. A level-0 run is one file. */
+export interface SortedRun {
+  readonly level: number
+  readonly files: readonly DataFile[]
+  readonly bytes: number
+}
+
+/** Runs whose key ranges touch; the runs of a section have no order among them. */
+export type Section = readonly SortedRun[]
+
+export type PickReason = 'early-full' | 'amplification' | 'ratio' | 'count' | 'forced-level-0' | 'full'
+
+/** What one compaction takes: a prefix of the runs, newest first. */
+export interface Pick {
+  readonly outputLevel: number
+  readonly runCount: number
+  readonly files: readonly DataFile[]
+  readonly reason: PickReason
+}
+
+/** Rewrite merges all sections into new files at the output level; upgrade changes a file's level and nothing else. */
+export type Step =
+  | { readonly kind: 'rewrite'; readonly sections: readonly Section[] }
+  | { readonly kind: 'upgrade'; readonly file: DataFile }
+
+/** What one commit adds to and takes from a bucket. Order inside each list is the order in the manifest. */
+export interface Increment {
+  readonly partition: Uint8Array
+  readonly bucket: number
+  readonly totalBuckets: number
+  /** New level-0 files: the APPEND snapshot. */
+  readonly added: readonly DataFile[]
+  /** Compaction: the COMPACT snapshot. */
+  readonly compactBefore: readonly DataFile[]
+  readonly compactAfter: readonly DataFile[]
+}
