@@ -1,0 +1,45 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { createNodeFileSystem } from '../../../engine/ports/node-fs.ts'
+import { fileSystemContract } from '../../contract/file-system.ts'
+
+async function open(sync: boolean) {
+  const root = await mkdtemp(join(tmpdir(), 'lakelet-fs-'))
+  const done = () => rm(root, { recursive: true, force: true })
+  return { fs: createNodeFileSystem({ sync }), root, done }
+}
+
+fileSystemContract('node', () => open(true))
+fileSystemContract('node without sync', () => open(false))
+
+t.test('a file whose write fails is not left behind', async (t) => {
+  const { fs, root, done } = await open(true)
+  t.teardown(done)
+  // A value that cannot be written fails after the file was created.
+  await t.rejects(fs.createFile(`${root}/a`, 5 as unknown as Uint8Array, { sync: true }))
+  t.same(await readdir(root), [])
+})
+
+t.test('a folder that was removed and made again is synced again', async (t) => {
+  const { fs, root, done } = await open(true)
+  t.teardown(done)
+  for (const round of [1, 2]) {
+    const sink = fs.createSink(`${root}/bucket-0/data`)
+    sink.sync()
+    sink.close()
+    await fs.unlink(`${root}/bucket-0/data`)
+    await fs.removeDirectory(`${root}/bucket-0`)
+    t.pass(`round ${round}`)
+  }
+})
+
+t.test('reading creates nothing', async (t) => {
+  const { fs, root, done } = await open(true)
+  t.teardown(done)
+  await t.rejects(fs.readFile(`${root}/x/y`), { code: 'ENOENT' })
+  await t.rejects(fs.list(`${root}/x`), { code: 'ENOENT' })
+  t.throws(() => fs.openSource(`${root}/x/y`), { code: 'ENOENT' })
+  t.same(await readdir(root), [])
+})
