@@ -33,7 +33,9 @@ export function avroCodecName(compression: string): AvroCodecName {
     case 'deflate':
       return 'deflate'
   }
-  throw unsupported(`compression ${JSON.stringify(compression)} of Avro files: known are zstd, snappy, deflate and none`)
+  throw unsupported(
+    `compression ${JSON.stringify(compression)} of Avro files: known are zstd, snappy, deflate and none`,
+  )
 }
 
 /** The codec that a header names. Throws UNSUPPORTED for bzip2, xz and what else there may be. */

@@ -1,5 +1,5 @@
 import { corrupt, FormatError } from '../bytes/format-error.ts'
-import { type BlockCodecs, avroCodecName, blockCodec } from './block-codec.ts'
+import { avroCodecName, type BlockCodecs, blockCodec } from './block-codec.ts'
 import { AvroReader, AvroWriter } from './cursor.ts'
 import type { Layout } from './records.ts'
 import { type AvroRecord, parseAvroSchema } from './schema.ts'
@@ -39,7 +39,10 @@ export function decodeContainer<T>(file: Uint8Array, layout: Layout<T>, codecs: 
     if (!equal(input.take(SYNC_BYTES, 'a sync marker'), sync)) {
       throw input.error('the sync marker differs from the one of the header', input.position - SYNC_BYTES)
     }
-    const block = new AvroReader(unpack(() => codec.decompress(packed, place), place), `${place}, decompressed`)
+    const block = new AvroReader(
+      unpack(() => codec.decompress(packed, place), place),
+      `${place}, decompressed`,
+    )
     for (let row = 0; row < rows; row++) {
       if (block.remaining === 0) throw block.error(`the block ends after ${row} of ${rows} records`)
       records.push(read(block))
@@ -99,7 +102,8 @@ export function encodeContainer<T>(
 }
 
 function readHeader(input: AvroReader): Header {
-  if (!equal(input.take(MAGIC.length, 'the magic number'), MAGIC)) throw input.error('not an Avro file: expected "Obj" 01', 0)
+  if (!equal(input.take(MAGIC.length, 'the magic number'), MAGIC))
+    throw input.error('not an Avro file: expected "Obj" 01', 0)
   let schema: Uint8Array | undefined
   let codec: Uint8Array | undefined
   for (let items = input.blockCount(); items > 0; items = input.blockCount()) {

@@ -145,7 +145,8 @@ export class AvroReader {
     if (count < 0) {
       count = -count
       const bytes = this.number()
-      if (bytes < 0 || bytes > this.remaining) throw this.error(`a block of ${bytes} bytes, ${this.remaining} are left`, start)
+      if (bytes < 0 || bytes > this.remaining)
+        throw this.error(`a block of ${bytes} bytes, ${this.remaining} are left`, start)
     }
     if (count > this.remaining) throw this.error(`${count} items, but only ${this.remaining} bytes are left`, start)
     return count
@@ -153,7 +154,8 @@ export class AvroReader {
 
   /** The next `length` bytes as a view. */
   take(length: number, what: string): Uint8Array {
-    if (length > this.remaining) throw this.error(`the data ends inside ${what}: ${length} bytes expected, ${this.remaining} left`)
+    if (length > this.remaining)
+      throw this.error(`the data ends inside ${what}: ${length} bytes expected, ${this.remaining} left`)
     this.position += length
     return this.data.subarray(this.position - length, this.position)
   }

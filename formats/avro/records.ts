@@ -31,7 +31,13 @@ function primitive<T>({ schema, from, write, read }: Primitive<T>): Layout<T> {
     schema: () => schema,
     write,
     resolve: (writer, field) => {
-      if (writer.kind === 'union') return resolveUnion(writer.branches, field, (branch) => from.includes(branch.kind), (branch) => resolveAs(branch, field))
+      if (writer.kind === 'union')
+        return resolveUnion(
+          writer.branches,
+          field,
+          (branch) => from.includes(branch.kind),
+          (branch) => resolveAs(branch, field),
+        )
       return resolveAs(writer, field)
     },
   }
@@ -121,7 +127,8 @@ export function code<const N extends string>(...names: readonly N[]): Layout<N> 
       return (input) => {
         const number = read(input)
         const name = names[number]
-        if (name === undefined) throw unsupported(`${field} is ${number}: known are 0 to ${names.length - 1} (${names.join(', ')})`)
+        if (name === undefined)
+          throw unsupported(`${field} is ${number}: known are 0 to ${names.length - 1} (${names.join(', ')})`)
         return name
       }
     },
@@ -288,13 +295,15 @@ function resolveUnion<T>(
   resolve: (branch: AvroType) => Read<T>,
 ): Read<T> {
   const reads = branches.map((branch) => (fits(branch) ? resolve(branch) : undefined))
-  if (reads.every((read) => read === undefined)) throw corrupt(`avro.schema: no branch of ${field} has the expected type`)
+  if (reads.every((read) => read === undefined))
+    throw corrupt(`avro.schema: no branch of ${field} has the expected type`)
   return (input) => {
     const start = input.position
     const branch = input.int()
     const read = reads[branch]
     if (read !== undefined) return read(input)
-    if (branch < 0 || branch >= branches.length) throw input.error(`branch ${branch} of ${branches.length} in ${field}`, start)
+    if (branch < 0 || branch >= branches.length)
+      throw input.error(`branch ${branch} of ${branches.length} in ${field}`, start)
     throw input.error(`unexpected ${branches[branch]!.kind} in ${field}`, start)
   }
 }

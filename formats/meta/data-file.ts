@@ -1,4 +1,17 @@
-import { bytes, code, count, int, type Layout, list, long, long64, millis, optional, record, string } from '../avro/records.ts'
+import {
+  bytes,
+  code,
+  count,
+  int,
+  type Layout,
+  list,
+  long,
+  long64,
+  millis,
+  optional,
+  record,
+  string,
+} from '../avro/records.ts'
 import type { DataFile, SimpleStats } from './types.ts'
 
 /** The namespace of the root record of every Avro file that Paimon writes. Readers ignore it. */

@@ -54,7 +54,11 @@ export function decodeIndexManifest(file: Uint8Array, codecs: BlockCodecs): Inde
 }
 
 /** An index manifest with these entries. Deletion vectors must be listed in the order they have in their file. */
-export function encodeIndexManifest(entries: readonly IndexEntry[], codecs: BlockCodecs, compression: string): Uint8Array {
+export function encodeIndexManifest(
+  entries: readonly IndexEntry[],
+  codecs: BlockCodecs,
+  compression: string,
+): Uint8Array {
   return encodeContainer(entries, layout, rootRecord, codecs, compression)
 }
 

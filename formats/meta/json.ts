@@ -101,7 +101,8 @@ class Parser {
       if (!this.take(':')) throw this.unexpected('":"')
       const value = this.value(depth + 1)
       // A plain assignment to this one key would set the prototype.
-      if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
+      if (key === '__proto__')
+        Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
       else object[key] = value
       this.blanks()
     } while (this.take(','))

@@ -31,6 +31,10 @@ export function decodeManifestList(file: Uint8Array, codecs: BlockCodecs): Manif
 }
 
 /** A manifest list naming these manifests; an empty one is a file too. `compression` as in `encodeManifest`. */
-export function encodeManifestList(files: readonly ManifestFile[], codecs: BlockCodecs, compression: string): Uint8Array {
+export function encodeManifestList(
+  files: readonly ManifestFile[],
+  codecs: BlockCodecs,
+  compression: string,
+): Uint8Array {
   return encodeContainer(files, layout, rootRecord, codecs, compression)
 }

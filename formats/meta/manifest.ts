@@ -27,6 +27,10 @@ export function decodeManifest(file: Uint8Array, codecs: BlockCodecs): ManifestE
  * A manifest file with these entries in the order given: inside one COMPACT commit the caller puts deletes before adds.
  * `compression` is a value of the option `manifest.compression`.
  */
-export function encodeManifest(entries: readonly ManifestEntry[], codecs: BlockCodecs, compression: string): Uint8Array {
+export function encodeManifest(
+  entries: readonly ManifestEntry[],
+  codecs: BlockCodecs,
+  compression: string,
+): Uint8Array {
   return encodeContainer(entries, layout, rootRecord, codecs, compression)
 }

@@ -50,7 +50,8 @@ export function parseSnapshot(bytes: Uint8Array): Snapshot {
 export function snapshotOf(json: JsonObject, what: string, knownKeys: ReadonlySet<string>): Snapshot {
   const fields = new JsonFields(json, what)
   const version = fields.integer('version') ?? FIRST_VERSION
-  if (version > SNAPSHOT_VERSION) throw unsupported(`${what}: version ${version}, the newest known is ${SNAPSHOT_VERSION}`)
+  if (version > SNAPSHOT_VERSION)
+    throw unsupported(`${what}: version ${version}, the newest known is ${SNAPSHOT_VERSION}`)
   const id = fields.required('id', fields.count)
   if (id === 0) throw corrupt(`${what}: key "id" must be an integer from 1 on, found 0`)
   const commitKind = fields.required('commitKind', fields.string)

@@ -39,6 +39,8 @@ export function printTag(tag: Tag): Uint8Array {
 
 function isTime(parts: readonly unknown[]): parts is readonly number[] {
   return (
-    parts.length >= MIN_TIME_PARTS && parts.length <= MAX_TIME_PARTS && parts.every((part) => Number.isSafeInteger(part))
+    parts.length >= MIN_TIME_PARTS &&
+    parts.length <= MAX_TIME_PARTS &&
+    parts.every((part) => Number.isSafeInteger(part))
   )
 }
