@@ -10,10 +10,21 @@ export interface SortedRun {
   readonly bytes: number
 }
 
-/** Runs whose key ranges touch; the runs of a section have no order among them. */
+/**
+ * Runs whose key ranges touch. A run of a section may hold files of several levels; `level` is then the highest of them.
+ * `sections.ts` puts older runs first as far as levels and sequence numbers tell, but readers must order by sequence.
+ */
 export type Section = readonly SortedRun[]
 
-export type PickReason = 'early-full' | 'amplification' | 'ratio' | 'count' | 'forced-level-0' | 'full'
+/** `rewrite-files`: all lies at the highest level already, and single files are written again one by one. */
+export type PickReason =
+  | 'early-full'
+  | 'amplification'
+  | 'ratio'
+  | 'count'
+  | 'forced-level-0'
+  | 'full'
+  | 'rewrite-files'
 
 /** What one compaction takes: a prefix of the runs, newest first. */
 export interface Pick {
