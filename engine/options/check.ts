@@ -1,0 +1,109 @@
+import { isTableError, TableError } from '../errors.ts'
+import { duration, int } from './kinds.ts'
+import type { Option } from './option.ts'
+import { findOption, registry } from './registry.ts'
+import { canonicalTexts, invalid, parseOr, resolve, type StoredOptions } from './resolve.ts'
+
+/** The part of a table's schema that options are checked against. */
+export interface OptionSchema {
+  readonly fields: readonly { readonly name: string }[]
+  readonly primaryKeys: readonly string[]
+  readonly partitionKeys: readonly string[]
+  readonly options: StoredOptions
+}
+
+/**
+ * Why a table with these options is not read by this version: `UNSUPPORTED` naming the option, when one would change what a
+ * read answers in a way that this version does not have; `INVALID` for an option that makes no sense. Undefined: read it.
+ */
+export function checkReadable(schema: { readonly options: StoredOptions }): TableError | undefined {
+  return check(schema.options, (option) => option.affects === 'read', 'reads')
+}
+
+/**
+ * Why a table with these options is not written by this version. All that stops a read stops a write too. Undefined: write it.
+ */
+export function checkWritable(schema: { readonly options: StoredOptions }): TableError | undefined {
+  return check(schema.options, (option) => option.affects !== 'none', 'writes') ?? checkChangelogLife(schema.options)
+}
+
+function check(stored: StoredOptions, matters: (option: Option) => boolean, verb: string): TableError | undefined {
+  return caught(() => {
+    const texts = canonicalTexts(stored)
+    for (const [key, option] of Object.entries<Option>(registry)) {
+      if (option.use === 'kept' || option.only === undefined || !matters(option)) continue
+      const text = texts.get(key)
+      if (option.accepts === undefined ? text === undefined : option.accepts(parseOr(key, option, text))) continue
+      throw refusal(key, text ?? option.kind.print(option.default), verb, option.only)
+    }
+    resolve(stored)
+  })
+}
+
+function refusal(option: string, value: string, verb: string, accepted: string): TableError {
+  return new TableError(
+    'UNSUPPORTED',
+    `option '${option}' is '${value}': this version ${verb} tables where it is ${accepted}. ` +
+      `Use Apache Paimon for this table, or change the option there.`,
+    { option, value },
+  )
+}
+
+/** Changelogs that outlive their snapshots need files that this version does not keep: expiring a snapshot would lose them. */
+function checkChangelogLife(stored: StoredOptions): TableError | undefined {
+  const limits = [
+    ['changelog.num-retained.min', 'snapshot.num-retained.min', int(1)],
+    ['changelog.num-retained.max', 'snapshot.num-retained.max', int(1)],
+    ['changelog.time-retained', 'snapshot.time-retained', duration],
+  ] as const
+  return caught(() => {
+    const values = resolve(stored)
+    for (const [key, snapshotKey, kind] of limits) {
+      const text = stored[key]
+      if (text === undefined) continue
+      const kept = kind.parse(text)
+      if (kept === undefined) throw invalid(key, text, `give ${kind.form}`)
+      if (kept > values[snapshotKey]) throw refusal(key, text, 'writes', `not above ${snapshotKey}`)
+    }
+  })
+}
+
+/**
+ * Checks all options of a new or altered table: every known option has a value of its kind, the rules between options hold,
+ * and the columns they name exist. Unknown options pass: another engine may own them. Gives an `INVALID` error, or undefined.
+ */
+export function checkOptions(schema: OptionSchema): TableError | undefined {
+  return caught(() => {
+    for (const [key, text] of Object.entries(schema.options)) {
+      const option = findOption(key)
+      if (option !== undefined) parseOr(key, option, text)
+    }
+    const resolved = resolve(schema.options)
+    checkBucketKey(schema, resolved['bucket-key'])
+    const columns = new Set(schema.fields.map((field) => field.name))
+    for (const [key, text] of Object.entries(schema.options)) {
+      const named = /^fields\.(.+)\.[^.]+$/.exec(key)?.[1]
+      const missing = named?.split(',').find((name) => !columns.has(name.trim()))
+      if (missing !== undefined) throw invalid(key, text, `there is no column '${missing}'`)
+    }
+  })
+}
+
+function checkBucketKey(schema: OptionSchema, bucketKey: readonly string[] | undefined): void {
+  const text = bucketKey?.join(',')
+  for (const name of bucketKey ?? []) {
+    if (!schema.primaryKeys.includes(name)) throw invalid('bucket-key', text, `'${name}' is not in the primary key`)
+    if (schema.partitionKeys.includes(name)) throw invalid('bucket-key', text, `'${name}' is a partition column`)
+  }
+}
+
+/** The `TableError` that an action throws, if any. */
+function caught(action: () => void): TableError | undefined {
+  try {
+    action()
+    return undefined
+  } catch (error) {
+    if (isTableError(error)) return error
+    throw error
+  }
+}
