@@ -14,13 +14,6 @@ export function murmur32(bytes: Uint8Array, start = 0, end = bytes.length): numb
   return finish(hash, end - start)
 }
 
-/** The same over words already read, for rows that never exist as bytes. */
-export function murmur32Words(words: Int32Array, count: number): number {
-  let hash = SEED
-  for (let i = 0; i < count; i++) hash = mixWord(hash, words[i]!)
-  return finish(hash, count * 4)
-}
-
 /** Hash of the four words `0, 0, low, high`: a row of one column of eight bytes or less that is not null. */
 export function murmur32Slot(low: number, high: number): number {
   return finish(mixWord(mixWord(AFTER_HEADER, low), high), 16)

@@ -34,9 +34,13 @@ export function serializeRowAt(types: readonly DataType[], columns: readonly Col
 
 /**
  * Values of a BinaryRow without field count, in the unit of their columns; bytes are copied, so the row may be let go. Throws
- * CORRUPT when a value lies outside the row, UNSUPPORTED for a nested value that is not null.
+ * CORRUPT when a value lies outside the row, UNSUPPORTED for a nested value that is not null, unless told to read it as null.
  */
-export function decodeRow(types: readonly DataType[], bytes: Uint8Array): (Scalar | null)[] {
+export function decodeRow(
+  types: readonly DataType[],
+  bytes: Uint8Array,
+  nested: 'refuse nested' | 'nested as null' = 'refuse nested',
+): (Scalar | null)[] {
   const header = headerBytes(types.length)
   const needed = header + types.length * SLOT_BYTES
   if (bytes.length < needed) {
@@ -46,6 +50,7 @@ export function decodeRow(types: readonly DataType[], bytes: Uint8Array): (Scala
   return types.map((type, field) => {
     const bit = field + 8
     if ((bytes[bit >>> 3]! >>> (bit & 7)) & 1) return null
+    if (nested === 'nested as null' && slotKind(type) === 'nested') return null
     return decodeSlot(type, bytes, view, header + field * SLOT_BYTES)
   })
 }
