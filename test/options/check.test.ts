@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import t from 'tap'
+import { checkOptions, checkReadable, checkWritable } from '../../engine/options/check.ts'
+import type { StoredOptions } from '../../engine/options/resolve.ts'
+
+/** Options beside bucket=1; the option that stops reads, the one that stops writes; '' = none does. */
+const cases: readonly (readonly [StoredOptions, string, string])[] = [
+  [{}, '', ''],
+  [{ bucket: '-1' }, '', 'bucket'],
+  [{ bucket: '-2' }, '', 'bucket'],
+  [{ 'merge-engine': 'deduplicate' }, '', ''],
+  [{ 'merge-engine': 'aggregation' }, 'merge-engine', 'merge-engine'],
+  [{ 'merge-engine': 'partial-update' }, 'merge-engine', 'merge-engine'],
+  [{ 'merge-engine': 'first-row', 'changelog-producer': 'lookup' }, 'merge-engine', 'merge-engine'],
+  [{ 'sequence.field': 'a' }, 'sequence.field', 'sequence.field'],
+  [{ 'sequence.field.sort-order': 'descending' }, '', ''],
+  [{ 'changelog-producer': 'input' }, '', 'changelog-producer'],
+  [{ 'changelog-producer': 'NONE' }, '', ''],
+  [{ 'ignore-delete': 'true' }, 'ignore-delete', 'ignore-delete'],
+  [{ 'deduplicate.ignore-delete': 'true' }, 'ignore-delete', 'ignore-delete'],
+  [{ 'ignore-delete': 'false' }, '', ''],
+  [{ 'rowkind.field': 'op' }, '', 'rowkind.field'],
+  [{ 'deletion-vectors.enabled': 'true' }, 'deletion-vectors.enabled', 'deletion-vectors.enabled'],
+  [{ 'record-level.time-field': 'at', 'record-level.expire-time': '1 d' }, '', 'record-level.expire-time'],
+  [{ 'file.format': 'orc' }, '', 'file.format'],
+  [{ 'file.format': 'avro' }, '', 'file.format'],
+  [{ 'file.format.per.level': '0:avro' }, '', 'file.format.per.level'],
+  [{ 'file.format.per.level': '0:parquet' }, '', ''],
+  [{ 'bucket-function.type': 'mod' }, 'bucket-function.type', 'bucket-function.type'],
+  [{ 'pk-clustering-override': 'true' }, 'pk-clustering-override', 'pk-clustering-override'],
+  [{ 'tag.automatic-creation': 'batch' }, '', 'tag.automatic-creation'],
+  [{ 'partition.expiration-time': '7 d' }, '', 'partition.expiration-time'],
+  [{ 'scan.snapshot-id': '1' }, 'scan.snapshot-id', 'scan.snapshot-id'],
+  [{ 'scan.mode': 'latest-full' }, '', ''],
+  [{ 'scan.mode': 'compacted-full' }, 'scan.mode', 'scan.mode'],
+  [{ 'changelog.num-retained.max': '5', 'snapshot.num-retained.max': '20' }, '', ''],
+  [{ 'changelog.num-retained.min': '11' }, '', 'changelog.num-retained.min'],
+  [{ 'changelog.time-retained': '2 h' }, '', 'changelog.time-retained'],
+  [{ 'some.engine.of.tomorrow': 'x' }, '', ''],
+]
+
+t.test('options that this version lacks stop reads or writes', async (t) => {
+  for (const [options, read, write] of cases) {
+    const schema = { options: { bucket: '1', ...options } }
+    const name = JSON.stringify(options)
+    t.equal(checkReadable(schema)?.details.option ?? '', read, `${name}: read`)
+    t.equal(checkWritable(schema)?.details.option ?? '', write, `${name}: write`)
+    for (const error of [checkReadable(schema), checkWritable(schema)]) t.ok(!error || error.code === 'UNSUPPORTED')
+  }
+})
+
+t.test('the message names option, value, what is accepted and what to do', async (t) => {
+  const error = checkReadable({ options: { 'merge-engine': 'aggregation' } })
+  t.match(error?.message, /option 'merge-engine' is 'aggregation'.*where it is deduplicate.*Use Apache Paimon/)
+  t.match(checkWritable({ options: {} })?.message, /option 'bucket' is '-1'.*where it is 1 or more/)
+})
+
+t.test('a value that makes no sense is INVALID, not UNSUPPORTED', async (t) => {
+  t.match(checkReadable({ options: { 'merge-engine': 'replace' } }), { code: 'INVALID' })
+  t.match(checkReadable({ options: { 'target-file-size': 'big' } }), { code: 'INVALID' })
+  t.match(checkWritable({ options: { bucket: '1', 'changelog.time-retained': 'long' } }), { code: 'INVALID' })
+})
+
+const base = { fields: [{ name: 'k' }, { name: 'p' }, { name: 'v' }], primaryKeys: ['p', 'k'], partitionKeys: ['p'] }
+
+/** Options of a new table; the option found wrong. */
+const schemas: readonly (readonly [StoredOptions, string])[] = [
+  [{ bucket: '1' }, ''],
+  [{ bucket: '1', 'bucket-key': 'k' }, ''],
+  [{ 'bucket-key': 'v' }, 'bucket-key'],
+  [{ 'bucket-key': 'p' }, 'bucket-key'],
+  [{ 'bucket-key': 'nope' }, 'bucket-key'],
+  [{ 'fields.v.stats-mode': 'none' }, ''],
+  [{ 'fields.w.stats-mode': 'none' }, 'fields.w.stats-mode'],
+  [{ 'fields.v,w.sequence-group': 'k' }, 'fields.v,w.sequence-group'],
+  [{ 'fields.default-aggregate-function': 'sum' }, ''],
+  [{ 'page-size': 'small' }, 'page-size'],
+  [{ 'write.compaction-skip': 'perhaps' }, 'write.compaction-skip'],
+  [{ 'some.engine.of.tomorrow': 'x' }, ''],
+]
+
+t.test('a new table is checked as a whole', async (t) => {
+  for (const [options, wrong] of schemas) {
+    const error = checkOptions({ ...base, options })
+    t.equal(error?.details.option ?? '', wrong, JSON.stringify(options))
+    t.equal(error?.code ?? 'INVALID', 'INVALID')
+  }
+})
+
+t.test('every golden table passes, or is refused by the option it is about', async (t) => {
+  const folder = new URL('../golden/warehouse/golden.db/', import.meta.url)
+  const refused: Record<string, string> = {}
+  for (const table of readdirSync(folder)) {
+    const schema = JSON.parse(readFileSync(new URL(`${table}/schema/schema-0`, folder), 'utf8'))
+    const error = checkReadable(schema)
+    if (error !== undefined) refused[table] = `${error.code} ${error.details.option}`
+  }
+  t.strictSame(refused, {
+    agg: 'UNSUPPORTED merge-engine',
+    agg_retract: 'UNSUPPORTED merge-engine',
+    dedup_ignore_delete: 'UNSUPPORTED ignore-delete',
+    dv: 'UNSUPPORTED deletion-vectors.enabled',
+    dv_bitmap64: 'UNSUPPORTED deletion-vectors.enabled',
+    dv_partitioned: 'UNSUPPORTED deletion-vectors.enabled',
+    first_row: 'UNSUPPORTED merge-engine',
+    partial_update: 'UNSUPPORTED merge-engine',
+    partial_update_groups: 'UNSUPPORTED merge-engine',
+    partial_update_remove: 'UNSUPPORTED merge-engine',
+    sequence_field: 'UNSUPPORTED sequence.field',
+    sequence_field_desc: 'UNSUPPORTED sequence.field',
+  })
+})
