@@ -1,0 +1,125 @@
+import { posix } from 'node:path'
+import { temporaryName } from '../../formats/meta/names.ts'
+import { TableError } from '../errors.ts'
+import { fileErrorCode } from '../ports/file-error.ts'
+import type { FileSystem } from '../ports/file-system.ts'
+import type { Random } from '../ports/random.ts'
+import { toTableError } from './errors.ts'
+
+/**
+ * What the three ways to write a file of a table need.
+ *
+ * 1. `createUnique`: a name nobody else can have (it holds a UUID). Data, manifests, indexes.
+ * 2. `publishOnce`: a name that counts, like `snapshot-7`. Whoever links it first has it; it never changes afterwards.
+ * 3. `replace`: a name whose content changes, like `LATEST`. Readers see the old bytes or the new ones, never a mixture.
+ *
+ * Nothing is visible before the snapshot that names it (I2): everything of the first kind, and the folders it lies in, are
+ * synced before the link of the second kind.
+ */
+export interface Publisher {
+  readonly fs: FileSystem
+  readonly random: Random
+}
+
+/**
+ * Creates a file under a unique name, with its folder when absent. Only the bytes are durable: whoever publishes the file
+ * that names this one calls `fs.syncDirectory` once for all of them.
+ */
+export async function createUnique(fs: FileSystem, path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await createWithFolder(fs, path, bytes)
+  } catch (error) {
+    throw toTableError(error, path)
+  }
+}
+
+/**
+ * Publishes a file under a name that may be taken: `taken` then, and nothing has changed. An error thrown with
+ * `details.outcome === 'unknown'` may have published the file: read the name to learn it. After any other error it was not.
+ */
+export async function publishOnce(
+  { fs, random }: Publisher,
+  path: string,
+  bytes: Uint8Array,
+): Promise<'published' | 'taken'> {
+  const temporary = temporaryPath(path, random)
+  try {
+    await createWithFolder(fs, temporary, bytes)
+  } catch (error) {
+    throw toTableError(error, temporary)
+  }
+  let outcome: 'published' | 'taken'
+  try {
+    outcome = await linkOnce(fs, temporary, path)
+  } finally {
+    // A temporary file that stays is hidden from every reader and goes with the orphans.
+    await fs.unlink(temporary).catch(() => undefined)
+  }
+  if (outcome === 'published') {
+    try {
+      await fs.syncDirectory(posix.dirname(path))
+    } catch (error) {
+      throw toTableError(error, path, { outcome: 'unknown' })
+    }
+  }
+  return outcome
+}
+
+/** Replaces a file in one step. With `durableName: false` a power cut may bring the old content back. */
+export async function replace(
+  { fs, random }: Publisher,
+  path: string,
+  bytes: Uint8Array,
+  options: { readonly durableName: boolean } = { durableName: true },
+): Promise<void> {
+  const temporary = temporaryPath(path, random)
+  try {
+    await createWithFolder(fs, temporary, bytes)
+    try {
+      await fs.rename(temporary, path)
+    } catch (error) {
+      await fs.unlink(temporary).catch(() => undefined)
+      throw error
+    }
+    if (options.durableName) await fs.syncDirectory(posix.dirname(path))
+  } catch (error) {
+    throw toTableError(error, path)
+  }
+}
+
+/** `.<name>.<uuid>.tmp` beside the target, as Paimon names it: no reader lists it. */
+function temporaryPath(path: string, random: Random): string {
+  return posix.join(posix.dirname(path), temporaryName(posix.basename(path), random.uuid()))
+}
+
+async function createWithFolder(fs: FileSystem, path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await fs.createFile(path, bytes, { sync: true })
+  } catch (error) {
+    if (fileErrorCode(error) !== 'ENOENT') throw error
+    await fs.makeDirectory(posix.dirname(path))
+    await fs.createFile(path, bytes, { sync: true })
+  }
+}
+
+async function linkOnce(fs: FileSystem, temporary: string, path: string): Promise<'published' | 'taken'> {
+  try {
+    await fs.link(temporary, path)
+    return 'published'
+  } catch (error) {
+    const code = fileErrorCode(error)
+    if (code === 'EEXIST') return 'taken'
+    if (code !== undefined && noHardLinks.has(code)) {
+      throw new TableError(
+        'UNSUPPORTED',
+        `The file system of ${path} has no hard links (${code}), so two writers could overwrite each other. Put the warehouse on a local disk.`,
+        { path, errno: code },
+        error,
+      )
+    }
+    throw toTableError(error, path, { outcome: 'unknown' })
+  }
+}
+
+/** What `link` answers where hard links do not exist: FAT and some network and user-space file systems. */
+const noHardLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])

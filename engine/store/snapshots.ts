@@ -1,0 +1,196 @@
+import { posix } from 'node:path'
+import { parseSnapshotName, snapshotName } from '../../formats/meta/names.ts'
+import { parseSnapshot, printSnapshot } from '../../formats/meta/snapshot.ts'
+import type { Snapshot } from '../../formats/meta/types.ts'
+import { TableError } from '../errors.ts'
+import { Cache } from './cache.ts'
+import { isMissing, withPath } from './errors.ts'
+import { readHint, writeHint } from './hints.ts'
+import { listNumbers } from './listing.ts'
+import { type Publisher, publishOnce } from './publish.ts'
+
+/** Parsed snapshots kept; one takes about 1 KB. */
+const CACHED_SNAPSHOTS = 256
+
+/**
+ * The snapshots of one branch. Ids are consecutive when all goes well; a gap (a file removed by hand) is passed over.
+ *
+ * - The hints only save a listing: `latestId` tests that the next id is free, `earliestId` that the file is there.
+ * - Snapshots below EARLIEST are leftovers of an expiry that did not end. Their files may be gone: nobody reads them.
+ * - A snapshot file that cannot be read is an error, also the newest: to go on from an older one would publish over it.
+ */
+export class Snapshots {
+  readonly #publisher: Publisher
+  readonly #folder: string
+  readonly #cache = new Cache<Snapshot>(CACHED_SNAPSHOTS)
+
+  constructor(publisher: Publisher, folder: string) {
+    this.#publisher = publisher
+    this.#folder = folder
+  }
+
+  /** Path of a snapshot's file. */
+  path(id: number): string {
+    return posix.join(this.#folder, snapshotName(id))
+  }
+
+  /** Undefined when the branch has no snapshot. Two calls of `stat` when LATEST is right, else a listing. */
+  async latestId(): Promise<number | undefined> {
+    const hint = await readHint(this.#publisher, this.#folder, 'LATEST')
+    if (hint !== undefined && !(await this.#exists(hint + 1)) && (await this.#exists(hint))) return hint
+    return (await this.#list()).at(-1)
+  }
+
+  /** The first snapshot that may be read; undefined when the branch has none. */
+  async earliestId(): Promise<number | undefined> {
+    const hint = await readHint(this.#publisher, this.#folder, 'EARLIEST')
+    if (hint !== undefined && (await this.#exists(hint))) return hint
+    return (await this.#list()).at(0)
+  }
+
+  async latest(): Promise<Snapshot | undefined> {
+    const id = await this.latestId()
+    if (id === undefined) return undefined
+    const snapshot = await this.#load(id)
+    if (snapshot !== undefined) return snapshot
+    // Gone between probe and read: another process rolled back or expired. Its hints are newer now.
+    const again = await this.latestId()
+    return again === undefined ? undefined : this.read(again)
+  }
+
+  async earliest(): Promise<Snapshot | undefined> {
+    for (;;) {
+      const id = await this.earliestId()
+      if (id === undefined) return undefined
+      const snapshot = await this.#load(id)
+      if (snapshot !== undefined) return snapshot
+      // Expired between probe and read. Each round sees a larger id, or the end.
+    }
+  }
+
+  /** Ids from the earliest to the latest, ascending. */
+  async ids(): Promise<readonly number[]> {
+    const earliest = await this.earliestId()
+    if (earliest === undefined) return []
+    return (await this.#list()).filter((id) => id >= earliest)
+  }
+
+  /** Ids below the earliest whose files are still there: an expiry did not end. */
+  async leftoverIds(): Promise<readonly number[]> {
+    const earliest = await this.earliestId()
+    if (earliest === undefined) return []
+    return (await this.#list()).filter((id) => id < earliest)
+  }
+
+  /**
+   * The snapshot with an id. `EXPIRED` below the earliest, `NOT_FOUND` outside the range or in a gap, `CORRUPT` when its file
+   * cannot be right.
+   */
+  async read(id: number): Promise<Snapshot> {
+    const earliest = await this.earliestId()
+    if (earliest !== undefined && id < earliest && id > 0) throw this.#expired(id, earliest)
+    const snapshot = await this.#load(id)
+    if (snapshot !== undefined) return snapshot
+    const [first, last] = [await this.earliestId(), await this.latestId()]
+    if (first !== undefined && id < first && id > 0) throw this.#expired(id, first)
+    const range = first === undefined ? 'the table has none yet' : `there are snapshots ${first} to ${last}`
+    throw new TableError('NOT_FOUND', `There is no snapshot ${id}: ${range}. Choose one of them.`, {
+      path: this.path(id),
+      value: id,
+      earliest: first,
+      latest: last,
+    })
+  }
+
+  /** Like `read`, whatever EARLIEST says: for the expiry that finishes what lies below it. Undefined when the file is gone. */
+  async readLeftover(id: number): Promise<Snapshot | undefined> {
+    return this.#load(id)
+  }
+
+  /** Whether the snapshot may be read now: it is there, and not below EARLIEST. */
+  async isLive(id: number): Promise<boolean> {
+    const earliest = await this.earliestId()
+    return earliest !== undefined && id >= earliest && this.#exists(id)
+  }
+
+  /**
+   * Publishes a snapshot under its id: the moment in which all that it names becomes visible. Errors and outcomes as
+   * `publishOnce`. The hint is another call, so that a failure of it cannot be taken for a failure of this.
+   */
+  async publish(snapshot: Snapshot): Promise<'published' | 'taken'> {
+    return publishOnce(this.#publisher, this.path(snapshot.id), printSnapshot(snapshot))
+  }
+
+  async writeLatestHint(id: number): Promise<void> {
+    await writeHint(this.#publisher, this.#folder, 'LATEST', id)
+  }
+
+  async writeEarliestHint(id: number): Promise<void> {
+    await writeHint(this.#publisher, this.#folder, 'EARLIEST', id)
+  }
+
+  /** What EARLIEST says, tested or not; undefined when it says nothing. */
+  async earliestHint(): Promise<number | undefined> {
+    return readHint(this.#publisher, this.#folder, 'EARLIEST')
+  }
+
+  /** Removes a snapshot's file; fine when absent. Only expiry and rollback may. */
+  async remove(id: number): Promise<void> {
+    const path = this.path(id)
+    await withPath(path, () => this.#publisher.fs.unlink(path)).catch((error) => {
+      if (!isMissing(error)) throw error
+    })
+  }
+
+  /** Makes removals durable. */
+  async sync(): Promise<void> {
+    await withPath(this.#folder, () => this.#publisher.fs.syncDirectory(this.#folder))
+  }
+
+  /**
+   * Ids name the same snapshot for ever, but for a rollback, which gives them out again: so a cached one is tested against
+   * length and time of its file. A read is three hops to the thread pool, the test is one.
+   */
+  async #load(id: number): Promise<Snapshot | undefined> {
+    const path = this.path(id)
+    const { fs } = this.#publisher
+    const stat = await withPath(path, () => fs.stat(path))
+    if (stat === undefined) return undefined
+    const key = `${id} ${stat.bytes} ${stat.modifiedMillis}`
+    try {
+      return await this.#cache.getOrLoad(key, async () => ({ value: await this.#parse(id, path), bytes: 1 }))
+    } catch (error) {
+      if (isMissing(error)) return undefined
+      throw error
+    }
+  }
+
+  async #parse(id: number, path: string): Promise<Snapshot> {
+    const snapshot = await withPath(path, async () => parseSnapshot(await this.#publisher.fs.readFile(path)))
+    if (snapshot.id !== id) {
+      throw new TableError(
+        'CORRUPT',
+        `${path} holds snapshot ${snapshot.id}, expected ${id}. Restore the file, or go back to an older snapshot.`,
+        { path, value: snapshot.id },
+      )
+    }
+    return snapshot
+  }
+
+  async #exists(id: number): Promise<boolean> {
+    const path = this.path(id)
+    return (await withPath(path, () => this.#publisher.fs.stat(path))) !== undefined
+  }
+
+  #list(): Promise<readonly number[]> {
+    return listNumbers(this.#publisher.fs, this.#folder, parseSnapshotName)
+  }
+
+  #expired(id: number, earliest: number): TableError {
+    return new TableError(
+      'EXPIRED',
+      `Snapshot ${id} has been expired: the earliest is ${earliest}. Read a newer one, or raise snapshot.time-retained or snapshot.num-retained.min.`,
+      { path: this.path(id), value: id, earliest },
+    )
+  }
+}

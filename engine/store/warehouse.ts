@@ -1,0 +1,101 @@
+import { posix } from 'node:path'
+import { parseSchemaName } from '../../formats/meta/names.ts'
+import { TableError } from '../errors.ts'
+import { fileErrorCode } from '../ports/file-error.ts'
+import type { FileSystem } from '../ports/file-system.ts'
+import type { Random } from '../ports/random.ts'
+import { withPath } from './errors.ts'
+import { listIfPresent } from './listing.ts'
+import { checkName } from './name-rules.ts'
+
+const DATABASE_SUFFIX = '.db'
+/** A name in a folder has at most 255 bytes on every file system of interest. */
+const NAME_BYTES = 255
+
+/** A table's two names. */
+export interface TableName {
+  readonly database: string
+  readonly table: string
+}
+
+/** Splits `database.table`. `INVALID` when a part is empty, too long, or could not be a folder of its own. */
+export function parseTableName(text: string): TableName {
+  const [database, table, ...more] = text.split('.')
+  if (database === undefined || table === undefined || more.length > 0) {
+    throw new TableError('INVALID', `"${text}" is no table name: write it as database.table, with one dot.`, {
+      value: text,
+    })
+  }
+  checkName('database', database, { maxBytes: NAME_BYTES - DATABASE_SUFFIX.length, forbidden: '$' })
+  checkName('table', table, { maxBytes: NAME_BYTES, forbidden: '$' })
+  return { database, table }
+}
+
+/** `<warehouse>/<database>.db/<table>`. */
+export function tableFolder(warehouse: string, { database, table }: TableName): string {
+  return posix.join(databaseFolder(warehouse, database), table)
+}
+
+/** `<warehouse>/<database>.db`; nothing else makes a database. */
+export function databaseFolder(warehouse: string, database: string): string {
+  return posix.join(warehouse, database + DATABASE_SUFFIX)
+}
+
+/** Makes the folder of a database, and the warehouse's, durable; fine when present. */
+export async function createDatabase(fs: FileSystem, warehouse: string, database: string): Promise<void> {
+  const folder = databaseFolder(warehouse, database)
+  await withPath(folder, () => fs.makeDirectory(folder))
+}
+
+/** Whether a folder holds a table: a `schema` folder with at least one schema file. */
+export async function tableExists(fs: FileSystem, folder: string): Promise<boolean> {
+  const entries = await listIfPresent(fs, posix.join(folder, 'schema'))
+  return entries.some(({ name, kind }) => kind === 'file' && parseSchemaName(name) !== undefined)
+}
+
+/** Every table of a warehouse, by database and name. An absent warehouse has none. */
+export async function listTables(fs: FileSystem, warehouse: string): Promise<readonly TableName[]> {
+  const tables: TableName[] = []
+  for (const { name: folder, kind } of await listIfPresent(fs, warehouse)) {
+    if (kind === 'file' || !folder.endsWith(DATABASE_SUFFIX)) continue
+    const database = folder.slice(0, -DATABASE_SUFFIX.length)
+    for (const { name: table, kind } of await listIfPresent(fs, posix.join(warehouse, folder))) {
+      // A name with a dot could not be said as database.table; dropped tables on their way out have one in front.
+      if (kind === 'file' || table.includes('.') || database.includes('.')) continue
+      if (await tableExists(fs, posix.join(warehouse, folder, table))) tables.push({ database, table })
+    }
+  }
+  return tables.sort((a, b) => compare(a.database, b.database) || compare(a.table, b.table))
+}
+
+/**
+ * Removes a table with all its files. The first step takes the name away at once and for good; a crash after it leaves a
+ * hidden folder, `.dropped-<uuid>`, without a schema, which no engine takes for a table.
+ */
+export async function dropTable(fs: FileSystem, random: Random, folder: string): Promise<void> {
+  const parent = posix.dirname(folder)
+  const hidden = posix.join(parent, `.dropped-${random.uuid()}`)
+  await withPath(folder, async () => {
+    await fs.rename(folder, hidden)
+    await fs.syncDirectory(parent)
+  })
+  await withPath(hidden, async () => {
+    await removeTree(fs, posix.join(hidden, 'schema'))
+    await removeTree(fs, hidden)
+  })
+}
+
+async function removeTree(fs: FileSystem, folder: string): Promise<void> {
+  for (const { name, kind } of await listIfPresent(fs, folder)) {
+    const path = posix.join(folder, name)
+    if (kind === 'directory') await removeTree(fs, path)
+    else await fs.unlink(path)
+  }
+  await fs.removeDirectory(folder).catch((error) => {
+    if (fileErrorCode(error) !== 'ENOENT') throw error
+  })
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
