@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { array, object, text } from './json.ts'
 import { answerPick } from './picks.ts'
 import { answerRows } from './rows.ts'
 import { answerSections } from './sections.ts'
@@ -9,7 +10,11 @@ const answers: Readonly<Record<string, (line: unknown) => unknown>> = {
   picks: answerPick,
   sections: answerSections,
   tasks: answerTask,
-  rows: answerRows,
+  rows: (line) => {
+    const input = object(line, 'line')
+    const types = array(input.types, 'types').map((type) => text(type, 'types'))
+    return { ...input, ...answerRows({ types, values: array(input.values, 'values') }) }
+  },
 }
 
 const usage = `usage: npm run -s kernel -- picks|sections|tasks|rows < cases.jsonl
@@ -18,6 +23,8 @@ Reads one JSON object a line, adds the answer of the planner to it, and prints i
 Exit code 2: wrong usage, or a line that is not a case; the message names the line.
 `
 
+// A reader that has seen enough, such as `head`, is no fault.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 process.exitCode = await run(process.argv.slice(2))
 
 async function run(args: readonly string[]): Promise<number> {
