@@ -70,7 +70,7 @@ function referenceXxhash64(bytes: Uint8Array): bigint {
   const rotate = (value: bigint, bits: bigint): bigint => u64((value << bits) | (u64(value) >> (64n - bits)))
   const round = (acc: bigint, input: bigint): bigint => u64(rotate(u64(acc + input * p2), 31n) * p1)
   let at = 0
-  let hash = p5
+  let hash: bigint = p5
   if (bytes.length >= 32) {
     const lanes = [u64(p1 + p2), p2, 0n, u64(-p1)]
     for (; at + 32 <= bytes.length; at += 32) {
