@@ -3,6 +3,7 @@ import { corrupt, type FormatError } from '../bytes/format-error.ts'
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const utf8 = new TextEncoder()
 const TWO_28 = 2 ** 28
+const TWO_51 = 2 ** 51
 const MAX_NUMBER = BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
@@ -50,13 +51,28 @@ export class AvroReader {
 
   /** A zigzag number of 64 bits that fits a JS number exactly; throws beyond 2^53. */
   number(): number {
+    const start = this.position
+    const short = this.shortNumber()
+    if (!Number.isNaN(short)) return short
+    const value = this.longNumber()
+    if (value > MAX_NUMBER || value < -MAX_NUMBER) throw this.error(`${value} does not fit a number exactly`, start)
+    return Number(value)
+  }
+
+  /** A zigzag number of 64 bits. */
+  long(): bigint {
+    const short = this.shortNumber()
+    return Number.isNaN(short) ? this.longNumber() : BigInt(short)
+  }
+
+  /** A number of up to 7 bytes, so 49 bits; NaN, and nothing read, when there are more. */
+  private shortNumber(): number {
     const data = this.data
     const start = this.position
     const end = data.length
     let low = 0
-    let shift = 0
     let at = start
-    while (shift < 28) {
+    for (let shift = 0; shift < 28; shift += 7) {
       if (at >= end) throw this.error('the data ends inside a number', start)
       const byte = data[at++]!
       low |= (byte & 0x7f) << shift
@@ -64,11 +80,9 @@ export class AvroReader {
         this.position = at
         return (low >>> 1) ^ -(low & 1)
       }
-      shift += 7
     }
     let high = 0
-    shift = 0
-    while (shift < 21) {
+    for (let shift = 0; shift < 21; shift += 7) {
       if (at >= end) throw this.error('the data ends inside a number', start)
       const byte = data[at++]!
       high |= (byte & 0x7f) << shift
@@ -78,21 +92,17 @@ export class AvroReader {
         const half = (high * TWO_28 + low - sign) / 2
         return sign === 0 ? half : -half - 1
       }
-      shift += 7
     }
-    const value = this.long()
-    if (value > MAX_NUMBER || value < -MAX_NUMBER) throw this.error(`${value} does not fit a number exactly`, start)
-    return Number(value)
+    return Number.NaN
   }
 
-  /** A zigzag number of 64 bits. */
-  long(): bigint {
+  private longNumber(): bigint {
     const start = this.position
     let raw = 0n
     for (let shift = 0n; shift < 70n; shift += 7n) {
       if (this.position >= this.data.length) throw this.error('the data ends inside a number', start)
       const byte = this.data[this.position++]!
-      if (shift === 63n && byte > 1) throw this.error('a number is longer than 64 bits', start)
+      if (shift === 63n && byte > 1) break
       raw |= BigInt(byte & 0x7f) << shift
       if (byte < 0x80) return BigInt.asIntN(64, (raw >> 1n) ^ -(raw & 1n))
     }
@@ -191,7 +201,17 @@ export class AvroWriter {
       return
     }
     if (!Number.isSafeInteger(value)) throw new RangeError(`not an exact integer: ${value}`)
-    this.long(BigInt(value))
+    if (value > TWO_51 || value < -TWO_51) {
+      this.long(BigInt(value))
+      return
+    }
+    this.reserve(10)
+    let raw = value < 0 ? -2 * value - 1 : 2 * value
+    while (raw > 0x7f) {
+      this.data[this.length++] = (raw % 128) | 0x80
+      raw = Math.floor(raw / 128)
+    }
+    this.data[this.length++] = raw
   }
 
   /** Zigzag, 64 bits. Throws a `RangeError` for what has more. */

@@ -42,7 +42,7 @@ function printObject(object: object, indent: string): string {
 
 /** As `JSON.stringify`, but with the upper-case hex digits of Paimon's printer in control characters. */
 function quote(text: string): string {
-  return JSON.stringify(text).replace(/\\(?:u([0-9a-f]{4})|.)/g, (escape, hex?: string) =>
-    hex === undefined ? escape : `\\u${hex.toUpperCase()}`,
+  return JSON.stringify(text).replace(/\\(?:u([0-9a-f]{4})|.)/g, (sequence, hex?: string) =>
+    hex === undefined ? sequence : `\\u${hex.toUpperCase()}`,
   )
 }
