@@ -1,0 +1,93 @@
+import t from 'tap'
+import { loadCodecs } from '../../../formats/compress/codec.ts'
+import { zstdFrames } from '../../../formats/compress/zstd-frame.ts'
+import { codecContract, codecKeepsMemory, prose } from '../../contract/codec.ts'
+
+const hex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.replaceAll(' ', ''), 'hex'))
+
+/** A frame without content size, as streaming writers make them: window 1 MiB, raw blocks of at most 128 KiB. */
+function streamed(bytes: Uint8Array): Uint8Array {
+  const parts = [hex('28b52ffd 00 50')]
+  for (let at = 0; at < bytes.length; at += 131072) {
+    const block = bytes.subarray(at, at + 131072)
+    parts.push(Uint8Array.of((block.length << 3) & 255, block.length >> 5, block.length >> 13), block)
+  }
+  parts.push(Uint8Array.of(1, 0, 0))
+  return new Uint8Array(Buffer.concat(parts))
+}
+
+const join = (...parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts))
+
+async function implementations(): Promise<readonly string[]> {
+  const present: string[] = []
+  for (const name of ['napi', 'node', 'wasm-zstd', 'zstd-codec']) {
+    await loadCodecs({ zstd: name }).then(
+      () => present.push(name),
+      () => {},
+    )
+  }
+  return present
+}
+
+t.test('every implementation present', async (t) => {
+  const present = await implementations()
+  t.ok(present.includes('wasm-zstd') && present.includes('zstd-codec'), `present: ${present.join(', ')}`)
+  for (const name of present) {
+    await t.test(name, async (t) => {
+      const zstd = (await loadCodecs({ zstd: name })).get('zstd')
+      codecContract(t, zstd)
+      codecKeepsMemory(t, zstd)
+
+      const text = prose(300_000)
+      t.same(zstd.decompress(streamed(text)), text, 'a frame without content size')
+      t.same(zstd.decompress(streamed(text), text.length), text, 'and with the size known from elsewhere')
+      t.same(zstd.decompress(streamed(new Uint8Array(0))), new Uint8Array(0), 'an empty one')
+      t.throws(() => zstd.decompress(streamed(text), text.length - 1), { code: 'CORRUPT' })
+      const skippable = hex('5a2a4d18 03000000 616263')
+      const both = join(zstd.compress(text.subarray(0, 1000)), skippable, streamed(text.subarray(1000)))
+      t.same(zstd.decompress(both), text, 'several frames and a skippable one')
+      t.same(zstd.decompress(both, text.length), text, 'several frames, size known')
+      t.throws(() => zstd.decompress(both, 1000), { code: 'CORRUPT' }, 'the first frame alone fits')
+      t.ok(zstd.compress(prose(400_000), 9).length < zstd.compress(prose(400_000), 1).length, 'the level counts')
+
+      // One RLE block of 128 KiB, repeated: 1 GiB from 32 KiB of input.
+      const bomb = join(hex('28b52ffd 00 50'), ...Array.from({ length: 8192 }, () => hex('020010 00')), hex('010000'))
+      t.throws(() => zstd.decompress(bomb), { code: 'CORRUPT' }, 'an output of 1 GiB')
+      t.throws(() => zstd.decompress(bomb, 1000), { code: 'CORRUPT' }, 'an output of 1 GiB instead of 1000 bytes')
+    })
+  }
+  const packed = await Promise.all(
+    present.map(async (name) => (await loadCodecs({ zstd: name })).get('zstd').compress(prose(50_000))),
+  )
+  for (const bytes of packed) {
+    for (const name of present) {
+      t.same(
+        (await loadCodecs({ zstd: name })).get('zstd').decompress(bytes),
+        prose(50_000),
+        `${name} reads the others'`,
+      )
+    }
+  }
+})
+
+t.test('an implementation that is not there is refused', async (t) => {
+  await t.rejects(loadCodecs({ zstd: 'nothing' }), { code: 'UNSUPPORTED', message: /nothing/ })
+})
+
+t.test('frame headers', (t) => {
+  t.match(zstdFrames(hex('28b52ffd 20 00 010000')), [{ start: 0, end: 9, contentBytes: 0, mostBytes: 0 }])
+  t.match(zstdFrames(hex('28b52ffd 00 00 0b0000 aa')), [{ contentBytes: undefined, mostBytes: 1 }])
+  t.match(zstdFrames(hex('28b52ffd 04 00 090000 aa 00000000')), [{ end: 14 }], 'with a checksum')
+  t.throws(() => zstdFrames(hex('28b52ffd 04 00 090000 aa 000000')), { code: 'CORRUPT' }, 'checksum cut')
+  t.throws(
+    () => zstdFrames(hex('28b52ffd 60 0010 010000')),
+    { code: 'CORRUPT' },
+    'a content size its blocks cannot hold',
+  )
+  t.throws(() => zstdFrames(hex('28b52ffd e0 0000000000000080 010000')), { code: 'CORRUPT' }, 'a content size of 2^63')
+  t.throws(() => zstdFrames(hex('28b52ffd 21 01 00 010000')), { code: 'CORRUPT' }, 'a dictionary')
+  t.throws(() => zstdFrames(hex('28b52ffd 20 00 070000')), { code: 'CORRUPT' }, 'a reserved block type')
+  t.throws(() => zstdFrames(hex('')), { code: 'CORRUPT' }, 'nothing at all')
+  t.throws(() => zstdFrames(hex('5a2a4d18 ff000000 61')), { code: 'CORRUPT' }, 'a skippable frame that passes the end')
+  t.end()
+})
