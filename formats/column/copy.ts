@@ -1,5 +1,5 @@
 import type { Batch, Column, FixedArray } from './column.ts'
-import { sliceColumn } from './gather.ts'
+import { sliceColumn } from './slice.ts'
 
 type Allocate = (bytes: number) => ArrayBufferLike
 

@@ -17,4 +17,6 @@ export interface ColumnBounds {
   readonly max: Scalar | null
   readonly nullCount: number | null
   readonly rows: number
+  /** Set for FLOAT and DOUBLE: NaN, which is above every other number, may be present and missing in the bounds. */
+  readonly mayHoldNaN?: boolean
 }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { nullColumn, zeroColumn } from '../../../formats/column/constant.ts'
-import { concatColumns, gather, sliceColumn, take } from '../../../formats/column/gather.ts'
+import { gather, take } from '../../../formats/column/gather.ts'
+import { concatColumns, sliceColumn } from '../../../formats/column/slice.ts'
 import { allTypes, plain, plainAt, randomColumn, seeded } from './support.ts'
 
 for (const type of allTypes) {

@@ -1,0 +1,40 @@
+import type { Column, Scalar } from './column.ts'
+import { compareRanges, compareScalars, scalarAt } from './compare.ts'
+
+/**
+ * Compares a row of key columns with the leading key columns `prefix`: negative, zero, positive. A row that starts with the
+ * prefix counts as equal.
+ */
+export function compareRowToKey(columns: readonly Column[], row: number, prefix: readonly Scalar[]): number {
+  for (let i = 0; i < prefix.length; i++) {
+    const column = columns[i]!
+    const value = prefix[i]!
+    const order =
+      column.kind === 'bytes' && value instanceof Uint8Array
+        ? compareRanges(column.data, column.offsets[row]!, column.offsets[row + 1]!, value, 0, value.length)
+        : compareScalars(scalarAt(column, row)!, value)
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+/** First of `rows` sorted rows whose leading key columns are >= `prefix`; `rows` when none is. Binary search. */
+export function firstAtLeast(columns: readonly Column[], rows: number, prefix: readonly Scalar[]): number {
+  return search(columns, rows, prefix, 0)
+}
+
+/** First of `rows` sorted rows whose leading key columns are > `prefix`: past every row that starts with it. */
+export function firstAfter(columns: readonly Column[], rows: number, prefix: readonly Scalar[]): number {
+  return search(columns, rows, prefix, 1)
+}
+
+function search(columns: readonly Column[], rows: number, prefix: readonly Scalar[], above: 0 | 1): number {
+  let low = 0
+  let high = rows
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compareRowToKey(columns, middle, prefix) < above) low = middle + 1
+    else high = middle
+  }
+  return low
+}
