@@ -1,0 +1,199 @@
+import { corrupt } from '../bytes/format-error.ts'
+import type { FixedBuffer, ValueDecoder } from './value-buffer.ts'
+
+const MAX_BLOCK = 1 << 15
+
+/**
+ * DELTA_BINARY_PACKED, as a sequence of 64-bit integers in two halves; a 32-bit column takes the low ones.
+ *
+ *   header = varint block size, varint miniblocks a block, varint count, zigzag first value
+ *   block  = zigzag least delta, a width byte for each miniblock, miniblocks of packed (delta - least delta)
+ *
+ * Arithmetic wraps at 64 bits, as the format wants: writers of 32-bit columns may have wrapped at 32.
+ */
+export class DeltaReader {
+  private readonly bytes: Uint8Array
+  /** Behind the last miniblock that was entered; behind all values once they are all read. */
+  offset: number
+  readonly count: number
+  private readonly blockSize: number
+  private readonly miniblockSize: number
+  private given = 0
+  private low = 0
+  private high = 0
+  private leastLow = 0
+  private leastHigh = 0
+  private widthsAt = 0
+  private inBlock = 0
+  private inMiniblock = 0
+  private width = 0
+  private bit = 0
+  private byte = 0
+
+  constructor(bytes: Uint8Array, start: number) {
+    this.bytes = bytes
+    this.offset = start
+    this.blockSize = this.size('block size')
+    const miniblocks = this.size('miniblocks a block')
+    this.count = this.size('count of values')
+    if (this.blockSize === 0 || this.blockSize > MAX_BLOCK || miniblocks === 0 || this.blockSize % miniblocks !== 0) {
+      throw corrupt(`delta block of ${this.blockSize} values in ${miniblocks} miniblocks at byte ${start} of the page`)
+    }
+    this.miniblockSize = this.blockSize / miniblocks
+    if (this.miniblockSize % 8 !== 0) throw corrupt(`delta miniblock of ${this.miniblockSize} values at byte ${start}`)
+    this.zigzag()
+    this.low = this.zigzagLow
+    this.high = this.zigzagHigh
+    // A block is at least a byte: bounds what may be allocated for `count`.
+    if (this.count > (bytes.length - this.offset) * this.blockSize + 1) {
+      throw corrupt(`delta page claims ${this.count} values in ${bytes.length - this.offset} bytes`)
+    }
+  }
+
+  private zigzagLow = 0
+  private zigzagHigh = 0
+
+  private next(): number {
+    if (this.offset >= this.bytes.length) throw corrupt(`delta page ends at byte ${this.offset}, more was expected`)
+    return this.bytes[this.offset++]!
+  }
+
+  private size(what: string): number {
+    let value = 0
+    for (let shift = 0; shift < 35; shift += 7) {
+      const byte = this.next()
+      value += (byte & 0x7f) * 2 ** shift
+      if (byte < 0x80) {
+        if (value > 0x7fffffff) break
+        return value
+      }
+    }
+    throw corrupt(`delta page has a ${what} above 2^31 before byte ${this.offset}`)
+  }
+
+  private zigzag(): void {
+    let low = 0
+    let high = 0
+    for (let shift = 0; ; shift += 7) {
+      if (shift > 63) throw corrupt(`delta value before byte ${this.offset} is longer than 10 bytes`)
+      const byte = this.next()
+      const bits = byte & 0x7f
+      if (shift < 32) low |= bits << shift
+      if (shift >= 32) high |= bits << (shift - 32)
+      else if (shift > 25) high |= bits >>> (32 - shift)
+      if (byte < 0x80) break
+    }
+    const sign = -(low & 1)
+    this.zigzagLow = ((low >>> 1) | (high << 31)) ^ sign
+    this.zigzagHigh = (high >>> 1) ^ sign
+  }
+
+  private nextBlock(): void {
+    this.zigzag()
+    this.leastLow = this.zigzagLow
+    this.leastHigh = this.zigzagHigh
+    this.widthsAt = this.offset
+    this.offset += this.blockSize / this.miniblockSize
+    if (this.offset > this.bytes.length) throw corrupt(`delta page ends at byte ${this.bytes.length}, inside a block`)
+    this.inBlock = this.blockSize
+  }
+
+  private nextMiniblock(): void {
+    if (this.inBlock === 0) this.nextBlock()
+    this.width = this.bytes[this.widthsAt++]!
+    if (this.width > 64) throw corrupt(`delta miniblock of ${this.width} bits before byte ${this.offset}`)
+    this.byte = this.offset
+    this.bit = 0
+    this.offset += (this.miniblockSize / 8) * this.width
+    const needed = Math.ceil((Math.min(this.miniblockSize, this.count - this.given) * this.width) / 8)
+    // The last miniblock may be cut after its last value.
+    if (needed > this.bytes.length - this.byte)
+      throw corrupt(`delta page ends at byte ${this.bytes.length}, inside a miniblock`)
+    if (this.offset > this.bytes.length) this.offset = this.bytes.length
+    this.inBlock -= this.miniblockSize
+    this.inMiniblock = this.miniblockSize
+  }
+
+  /** The next `count` values: low halves to `out[at * stride]`, high halves behind them when `stride` is 2. */
+  read(out: Int32Array, at: number, count: number, stride: 1 | 2): void {
+    if (count > this.count - this.given) {
+      throw corrupt(`delta page holds ${this.count} values, ${this.given + count} were expected`)
+    }
+    let target = at * stride
+    let done = 0
+    if (this.given === 0 && count > 0) {
+      out[target] = this.low
+      if (stride === 2) out[target + 1] = this.high
+      target += stride
+      done = 1
+      this.given = 1
+    }
+    while (done < count) {
+      if (this.inMiniblock === 0) this.nextMiniblock()
+      const take = Math.min(this.inMiniblock, count - done)
+      this.unpack(out, target, take, stride)
+      target += take * stride
+      this.inMiniblock -= take
+      done += take
+      this.given += take
+    }
+  }
+
+  private unpack(out: Int32Array, at: number, count: number, stride: 1 | 2): void {
+    const { bytes, width, leastLow, leastHigh } = this
+    let { low, high, byte, bit } = this
+    let target = at
+    for (let i = 0; i < count; i++) {
+      let deltaLow = 0
+      let deltaHigh = 0
+      for (let have = 0; have < width; ) {
+        const take = Math.min(8 - bit, width - have)
+        const part = (bytes[byte]! >> bit) & (0xff >> (8 - take))
+        if (have < 32) {
+          deltaLow |= part << have
+          if (have + take > 32) deltaHigh |= part >>> (32 - have)
+        } else deltaHigh |= part << (have - 32)
+        have += take
+        bit += take
+        if (bit === 8) {
+          bit = 0
+          byte++
+        }
+      }
+      // value += least + delta, in halves with carry.
+      const first = (leastLow >>> 0) + (deltaLow >>> 0)
+      const sum = (first >>> 0) + (low >>> 0)
+      high = (high + leastHigh + deltaHigh + (first > 0xffffffff ? 1 : 0) + (sum > 0xffffffff ? 1 : 0)) | 0
+      low = sum | 0
+      out[target] = low
+      if (stride === 2) out[target + 1] = high
+      target += stride
+    }
+    this.low = low
+    this.high = high
+    this.byte = byte
+    this.bit = bit
+  }
+}
+
+/** DELTA_BINARY_PACKED for INT32 and INT64 columns. */
+export class DeltaDecoder implements ValueDecoder<FixedBuffer> {
+  private readonly reader: DeltaReader
+  private readonly stride: 1 | 2
+
+  constructor(bytes: Uint8Array, start: number, width: number) {
+    this.reader = new DeltaReader(bytes, start)
+    this.stride = width === 4 ? 1 : 2
+  }
+
+  read(out: FixedBuffer, count: number): void {
+    out.reserve(count)
+    this.reader.read(out.words, out.length, count, this.stride)
+    out.length += count
+  }
+
+  skip(count: number): void {
+    const scratch = new Int32Array(Math.min(count, 1024))
+    for (let rest = count; rest > 0; rest -= 1024) this.reader.read(scratch, 0, Math.min(rest, 1024), 1)
+  }
+}

@@ -1,0 +1,205 @@
+import { corrupt, unsupported } from '../bytes/format-error.ts'
+import type { ByteSource } from '../bytes/source.ts'
+import type { Batch, Column } from '../column/column.ts'
+import type { Codecs } from '../compress/codec.ts'
+import type { DataType, Field } from '../types/row-type.ts'
+import { assembleColumn, planColumn, type ReadPlan } from './assemble.ts'
+import { ChunkReader, type NestedRows } from './column-read.ts'
+import { convertLeaf } from './convert.ts'
+import {
+  decodeFileMetaData,
+  decodeOffsetIndex,
+  type FileMetaData,
+  footerLength,
+  type OffsetIndex,
+  type RowGroup,
+  TAIL_BYTES,
+} from './footer.ts'
+import type { ReadCounters } from './page.ts'
+import { buildSchemaTree, fieldsOfTree, type LeafNode, type SchemaTree } from './schema-tree.ts'
+
+/** Bytes read at the end of a file at first: most footers fit. */
+const TAIL_GUESS = 16 * 1024
+
+/** Rows `[start, end)` of the whole file. */
+export interface RowRange {
+  readonly start: number
+  readonly end: number
+}
+
+/** A batch and the position of its first row in the file, to which deletion vectors refer. */
+export interface PositionedBatch {
+  readonly firstRow: number
+  readonly batch: Batch
+}
+
+/** An open file: its metadata is read, its pages are not. Belongs to whoever opened the source; nothing is to be closed here. */
+export interface ParquetFile {
+  readonly source: ByteSource
+  readonly codecs: Codecs
+  readonly metadata: FileMetaData
+  readonly rows: number
+  /** Columns with inferred types; id -1 where the file has none. */
+  readonly fields: readonly Field[]
+  readonly tree: SchemaTree
+  /** Read from the source so far: footer, indexes, pages. */
+  readonly bytesRead: number
+  /** Data and dictionary pages decompressed so far. */
+  readonly pagesDecoded: number
+  readonly counters: ReadCounters
+  readonly offsetIndexes: Map<string, OffsetIndex | undefined>
+}
+
+/** Reads and checks the footer: one read for most files, two for wide ones. */
+export function openParquet(source: ByteSource, codecs: Codecs): ParquetFile {
+  const counters: ReadCounters = { bytesRead: 0, pagesDecoded: 0 }
+  const read = (offset: number, length: number): Uint8Array => {
+    counters.bytesRead += length
+    return source.read(offset, length)
+  }
+  const guess = Math.min(source.bytes, TAIL_GUESS)
+  const tail = read(source.bytes - guess, guess)
+  const length = footerLength(tail, source.bytes)
+  const inTail = tail.length - TAIL_BYTES - length
+  const footer = inTail >= 0 ? tail.subarray(inTail, inTail + length) : read(source.bytes - TAIL_BYTES - length, length)
+  const metadata = decodeFileMetaData(footer)
+  const tree = buildSchemaTree(metadata.schema)
+  checkRowGroups(metadata, tree)
+  return {
+    source,
+    codecs,
+    metadata,
+    rows: metadata.numRows,
+    fields: fieldsOfTree(tree),
+    tree,
+    counters,
+    offsetIndexes: new Map(),
+    get bytesRead() {
+      return counters.bytesRead
+    },
+    get pagesDecoded() {
+      return counters.pagesDecoded
+    },
+  }
+}
+
+function checkRowGroups(metadata: FileMetaData, tree: SchemaTree): void {
+  let rows = 0
+  for (const [i, group] of metadata.rowGroups.entries()) {
+    if (group.numRows < 0) throw corrupt(`row group ${i} has ${group.numRows} rows`)
+    if (group.columns.length !== tree.leaves.length) {
+      throw corrupt(`row group ${i} has ${group.columns.length} columns, the schema has ${tree.leaves.length}`)
+    }
+    rows += group.numRows
+  }
+  if (rows !== metadata.numRows) throw corrupt(`row groups hold ${rows} rows, the file claims ${metadata.numRows}`)
+}
+
+/** The offset index of a leaf in a row group, if there is one; read once. */
+export function readOffsetIndex(file: ParquetFile, group: number, leaf: LeafNode): OffsetIndex | undefined {
+  const key = `${group}/${leaf.index}`
+  const known = file.offsetIndexes.get(key)
+  if (known !== undefined) return known
+  const { offsetIndexOffset, offsetIndexLength } = file.metadata.rowGroups[group]!.columns[leaf.index]!
+  if (offsetIndexOffset === undefined || offsetIndexLength === undefined) return undefined
+  const index = decodeOffsetIndex(readRange(file, offsetIndexOffset, offsetIndexLength))
+  file.offsetIndexes.set(key, index)
+  return index
+}
+
+/** Bytes of the file that the footer points to; CORRUPT when it points past the end. */
+export function readRange(file: ParquetFile, offset: number, length: number): Uint8Array {
+  if (offset < 0 || length < 0 || offset + length > file.source.bytes) {
+    throw corrupt(`footer points to bytes ${offset} to ${offset + length} of a file of ${file.source.bytes}`)
+  }
+  file.counters.bytesRead += length
+  return file.source.read(offset, length)
+}
+
+/** What to read. `types` stands beside `columns`; without it columns come in their inferred types. */
+export interface ReadOptions {
+  readonly columns: readonly string[]
+  readonly types?: readonly DataType[]
+  readonly batchRows: number
+  /** Ascending and disjoint; absent = all rows. */
+  readonly ranges?: readonly RowRange[]
+}
+
+/**
+ * Rows in file order, in batches of at most `batchRows` that cross neither row groups nor gaps between ranges. Pages are read
+ * and decoded as they are needed: memory is bounded by a page and a block of 512 KiB a column, and by the batch. Columns not
+ * asked for cost no read. A name that the file lacks is UNSUPPORTED.
+ */
+export function* readBatches(file: ParquetFile, options: ReadOptions): Generator<PositionedBatch> {
+  const { batchRows, ranges = [{ start: 0, end: file.rows }] } = options
+  const columns = planColumns(file, options)
+  let groupStart = 0
+  let next = 0
+  for (const [index, group] of file.metadata.rowGroups.entries()) {
+    const groupEnd = groupStart + group.numRows
+    const local: RowRange[] = []
+    while (next < ranges.length && ranges[next]!.end <= groupStart) next++
+    for (let i = next; i < ranges.length && ranges[i]!.start < groupEnd; i++) {
+      const start = Math.max(ranges[i]!.start, groupStart) - groupStart
+      const end = Math.min(ranges[i]!.end, groupEnd) - groupStart
+      if (start < end) local.push({ start, end })
+    }
+    if (local.length > 0) {
+      for (const { firstRow, batch } of readGroup(file, index, group, columns, local, batchRows)) {
+        yield { firstRow: groupStart + firstRow, batch }
+      }
+    }
+    groupStart = groupEnd
+  }
+}
+
+interface PlannedColumn {
+  readonly field: Field
+  readonly plan: ReadPlan
+}
+
+function planColumns(file: ParquetFile, { columns, types }: ReadOptions): readonly PlannedColumn[] {
+  const byName = new Map(file.tree.columns.map((node) => [node.name, node]))
+  return columns.map((name, i) => {
+    const node = byName.get(name)
+    if (node === undefined) throw unsupported(`Parquet file has no column ${JSON.stringify(name)}`)
+    const type = types?.[i] ?? node.type
+    return { field: { id: node.fieldId, name, type }, plan: planColumn(node, type) }
+  })
+}
+
+function* readGroup(
+  file: ParquetFile,
+  index: number,
+  group: RowGroup,
+  columns: readonly PlannedColumn[],
+  ranges: readonly RowRange[],
+  batchRows: number,
+): Generator<PositionedBatch> {
+  const partial = ranges[0]!.start > 0 || ranges[0]!.end < group.numRows
+  const open = columns.map(({ plan }) =>
+    plan.leaves.map((leaf) => {
+      const offsets = partial ? readOffsetIndex(file, index, leaf) : undefined
+      return new ChunkReader(file, leaf, group.columns[leaf.index]!, group.numRows, offsets)
+    }),
+  )
+  const fields = columns.map(({ field }) => field)
+  for (const { start, end } of ranges) {
+    for (const readers of open) for (const reader of readers) reader.seek(start, end)
+    for (let row = start; row < end; row += batchRows) {
+      const rows = Math.min(batchRows, end - row)
+      const batch = { fields, rows, columns: columns.map(({ plan }, i) => readColumn(plan, open[i]!, rows)) }
+      yield { firstRow: row, batch }
+    }
+  }
+}
+
+function readColumn(plan: ReadPlan, readers: readonly ChunkReader[], rows: number): Column {
+  if (plan.node.kind === 'leaf') {
+    const { values, valid } = readers[0]!.takeFlat(rows)
+    return convertLeaf(plan.node, plan.type, values, valid)
+  }
+  const read = new Map<LeafNode, NestedRows>()
+  for (const reader of readers) read.set(reader.leaf, reader.takeNested(rows))
+  return assembleColumn(plan, rows, read)
+}
