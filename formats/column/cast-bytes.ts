@@ -20,7 +20,7 @@ export function castBytes(from: DataType, to: BytesType, column: Column): Column
 /** Flat values as text, cut or filled up to the length of the type like any text. */
 export function castToText(from: DataType, to: BytesType, column: Column): Column {
   const { length, valid } = column
-  const read = scalarReader(from, column)
+  const read = scalarReader(column)
   const encoder = new TextEncoder()
   const offsets = new Int32Array(length + 1)
   let data = new Uint8Array(16 * length)
@@ -42,7 +42,7 @@ function isText(type: DataType): boolean {
   return type.kind === 'char' || type.kind === 'varchar'
 }
 
-function scalarReader(type: DataType, column: Column): (row: number) => number | bigint {
+function scalarReader(column: Column): (row: number) => number | bigint {
   if (column.kind === 'wide') return decimalReader(column)
   const { values } = column as FixedColumn
   return (row) => values[row]!

@@ -17,12 +17,16 @@ export function castTimes(from: DataType, to: DataType, column: Column): Column 
     if (from.kind === 'date') return column
     return from.kind === 'timestamp' ? timestampTo(from.precision, column, daysOf) : undefined
   }
-  if (to.kind !== 'timestamp' && to.kind !== 'timestamp_ltz') return undefined
-  if (from.kind === to.kind) return changePrecision(from, to, column)
+  if (!isTimestamp(to)) return undefined
+  if (isTimestamp(from)) return from.kind === to.kind ? changePrecision(from, to, column) : undefined
   return from.kind === 'date' && to.kind === 'timestamp' ? dateToTimestamp(to, column) : undefined
 }
 
 type TimestampType = DataType & { readonly kind: 'timestamp' | 'timestamp_ltz' }
+
+function isTimestamp(type: DataType): type is TimestampType {
+  return type.kind === 'timestamp' || type.kind === 'timestamp_ltz'
+}
 
 /** Units of a timestamp column in a millisecond. */
 function unitsPerMilli(precision: number): bigint {
