@@ -1,0 +1,66 @@
+import type { DataFile } from '../../formats/meta/types.ts'
+import { assert } from '../assert.ts'
+import type { Increment } from './types.ts'
+
+/** What one compaction took out and put in. An upgraded file is in both lists, with its old and its new level. */
+export interface CompactionChange {
+  readonly before: readonly DataFile[]
+  readonly after: readonly DataFile[]
+}
+
+/** Several compactions as one change. */
+export interface FoldedChange extends CompactionChange {
+  /** Made and consumed within the fold: no snapshot will ever name them, so they can be deleted at once. */
+  readonly obsolete: readonly DataFile[]
+}
+
+/**
+ * Folds the compactions of a bucket, in the order they landed, into one change for one commit.
+ *
+ *   a b ──▶ m          before: a b c
+ *       m c ──▶ n      after:  n        obsolete: m
+ *
+ * A file that one made and a later one consumed appears in no list. It is obsolete unless its name was an input before (an
+ * upgraded file of an earlier commit: the older snapshot still names it) or is an output of its consumer (upgraded once more).
+ */
+export function foldCompactions(changes: readonly CompactionChange[]): FoldedChange {
+  // File names are unique in a bucket, so a name stands for the bytes whatever the level.
+  const before = new Map<string, DataFile>()
+  const after = new Map<string, DataFile>()
+  const obsolete: DataFile[] = []
+  for (const change of changes) {
+    const outputs = new Set(change.after.map((file) => file.name))
+    for (const file of change.before) {
+      const made = after.get(file.name)
+      if (made === undefined) {
+        assert(!before.has(file.name), `I8: ${file.name} was consumed by two compactions`)
+        before.set(file.name, file)
+        continue
+      }
+      assert(made.level === file.level, `I8: ${file.name} was consumed at level ${file.level}, made at ${made.level}`)
+      after.delete(file.name)
+      if (!before.has(file.name) && !outputs.has(file.name)) obsolete.push(file)
+    }
+    for (const file of change.after) {
+      assert(!after.has(file.name), `I8: ${file.name} was made by two compactions`)
+      after.set(file.name, file)
+    }
+  }
+  return { before: [...before.values()], after: [...after.values()], obsolete }
+}
+
+/** The fold of all that a bucket flushed and compacted since its last commit, and what can be deleted now. */
+export function buildIncrement(
+  place: Pick<Increment, 'partition' | 'bucket' | 'totalBuckets'>,
+  added: readonly DataFile[],
+  compactions: readonly CompactionChange[],
+): { readonly increment: Increment; readonly obsolete: readonly DataFile[] } {
+  const { before, after, obsolete } = foldCompactions(compactions)
+  const increment = { ...place, added, compactBefore: before, compactAfter: after }
+  return { increment, obsolete }
+}
+
+/** Whether a commit of it would change nothing. */
+export function isEmptyIncrement(increment: Increment): boolean {
+  return increment.added.length + increment.compactBefore.length + increment.compactAfter.length === 0
+}
