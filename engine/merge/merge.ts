@@ -1,0 +1,101 @@
+import type { Batch } from '../../formats/column/column.ts'
+import { concatBatches, sliceBatch } from '../../formats/column/slice.ts'
+import type { DataType } from '../../formats/types/row-type.ts'
+import { TableError } from '../errors.ts'
+import { type MergeOrder, orderRows, type SortEngine } from './order.ts'
+import { type MergeEngine, reduce } from './reduce.ts'
+import { cutWindow, openRuns, type WindowPart } from './window.ts'
+
+export interface MergeOptions {
+  /** Positions of the key columns in every batch, and their types. */
+  readonly keys: readonly number[]
+  readonly keyTypes: readonly DataType[]
+  /** Position of `_SEQUENCE_NUMBER`. */
+  readonly sequence: number
+  readonly engine: MergeEngine
+  readonly sortEngine: SortEngine
+  /** Most rows of a batch of the result; 16384 when absent. Batches far smaller are joined. */
+  readonly windowRows?: number
+}
+
+/** Sources are 16-bit in a `MergeOrder`. */
+const MAX_RUNS = 65536
+
+/**
+ * Merges sorted runs, oldest first, into batches by key, each key once. Of rows with equal key and sequence number the one of
+ * the later run is the newer.
+ *
+ * Each run must hold strictly ascending keys; `CORRUPT` where it does not between batches. Holds one batch a run and one
+ * window. Runs are closed when the caller stops early. Batches of the result may share memory with those of the runs.
+ */
+export function* mergeRuns(runs: readonly Iterable<Batch>[], options: MergeOptions): Generator<Batch> {
+  if (runs.length > MAX_RUNS) {
+    throw new TableError('UNSUPPORTED', `a merge of ${runs.length} runs is too wide: spill some of them first.`, {
+      runs: runs.length,
+    })
+  }
+  const maxRows = options.windowRows ?? 16384
+  yield* joinSmall(windows(runs, options, maxRows), maxRows)
+}
+
+function* windows(runs: readonly Iterable<Batch>[], options: MergeOptions, maxRows: number): Generator<Batch> {
+  const cursors = openRuns(runs, options)
+  try {
+    for (;;) {
+      const parts = cutWindow(cursors)
+      if (parts.length === 0) return
+      if (parts.length === 1) yield* pieces(parts[0]!, maxRows)
+      else yield* merged(parts, options, maxRows)
+    }
+  } finally {
+    for (const cursor of cursors) cursor.close()
+  }
+}
+
+/** A window that only one run has rows in: its rows as they are. */
+function* pieces(part: WindowPart, maxRows: number): Generator<Batch> {
+  for (let start = part.start; start < part.end; start += maxRows) {
+    yield sliceBatch(part.batch, start, Math.min(part.end, start + maxRows))
+  }
+}
+
+function* merged(parts: readonly WindowPart[], options: MergeOptions, maxRows: number): Generator<Batch> {
+  const order = orderRows(parts, options.sortEngine)
+  const batches = parts.map((part) => part.batch)
+  if (order.row.length <= maxRows) yield reduce(batches, order, options.engine)
+  else for (const piece of cutOrder(order, maxRows)) yield reduce(batches, piece, options.engine)
+}
+
+/** Stretches of at most `maxRows` groups. */
+function* cutOrder(order: MergeOrder, maxRows: number): Generator<MergeOrder> {
+  const { source, row, groupEnd } = order
+  for (let group = 0; group < groupEnd.length; group += maxRows) {
+    const start = group === 0 ? 0 : groupEnd[group - 1]!
+    const ends = groupEnd.slice(group, group + maxRows)
+    const end = ends.at(-1)!
+    for (let i = 0; i < ends.length; i++) ends[i]! -= start
+    yield { source: source.subarray(start, end), row: row.subarray(start, end), groupEnd: ends }
+  }
+}
+
+/** Joins neighbouring batches while each is below a quarter of `maxRows`, so that tiny windows do not make tiny batches. */
+function* joinSmall(batches: Iterable<Batch>, maxRows: number): Generator<Batch> {
+  const small = maxRows >>> 2
+  let pending: Batch[] = []
+  let rows = 0
+  for (const batch of batches) {
+    if (batch.rows === 0) continue
+    if (batch.rows >= small || rows + batch.rows > maxRows) {
+      if (pending.length > 0) yield concatBatches(pending)
+      pending = []
+      rows = 0
+      if (batch.rows >= small) {
+        yield batch
+        continue
+      }
+    }
+    pending.push(batch)
+    rows += batch.rows
+  }
+  if (pending.length > 0) yield concatBatches(pending)
+}

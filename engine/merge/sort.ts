@@ -1,0 +1,56 @@
+import type { Batch } from '../../formats/column/column.ts'
+import { compareKeys, type Keys, keysOf } from '../../formats/column/key-order.ts'
+import type { DataType } from '../../formats/types/row-type.ts'
+import { deduplicate } from './engines/deduplicate.ts'
+import type { MergeOrder } from './order.ts'
+import { type MergeEngine, reduce } from './reduce.ts'
+import { radixSortBytes } from './sort-bytes.ts'
+import { radixSortInt32, radixSortInt64 } from './sort-ints.ts'
+
+/**
+ * Sorts buffered rows, which are in order of arrival, by key and reduces each key to one row: with the default engine the row
+ * that arrived last. `keys` are the positions of the key columns.
+ */
+export function sortBatch(
+  batch: Batch,
+  keys: readonly number[],
+  keyTypes: readonly DataType[],
+  engine: MergeEngine = deduplicate,
+): Batch {
+  const order = sortOrder(batch, keys, keyTypes)
+  return reduce([batch], order, engine)
+}
+
+/** The order of buffered rows by key, then arrival, without moving them: to scan rows that are not committed. */
+export function sortOrder(batch: Batch, keys: readonly number[], keyTypes: readonly DataType[]): MergeOrder {
+  const columns = keys.map((index) => batch.columns[index]!)
+  const sortable = keysOf(columns, keyTypes, batch.rows)
+  const row = sortedRows(sortable)
+  const groupEnd = new Uint32Array(batch.rows)
+  let groups = 0
+  for (let i = 1; i < row.length; i++) {
+    if (compareKeys(sortable, row[i - 1]!, sortable, row[i]!) !== 0) groupEnd[groups++] = i
+  }
+  if (row.length > 0) groupEnd[groups++] = row.length
+  return { source: new Uint16Array(row.length), row, groupEnd: groupEnd.subarray(0, groups) }
+}
+
+/** Stable: equal keys keep their order. Rows that arrived sorted are recognised in one pass. */
+function sortedRows(keys: Keys): Uint32Array {
+  const rows = new Uint32Array(keys.rows)
+  for (let i = 0; i < rows.length; i++) rows[i] = i
+  if (ascends(keys)) return rows
+  switch (keys.form) {
+    case 'int32':
+      return radixSortInt32(keys.values, rows)
+    case 'int64':
+      return radixSortInt64(keys.values, rows)
+    case 'bytes':
+      return radixSortBytes(keys.data, keys.offsets, rows)
+  }
+}
+
+function ascends(keys: Keys): boolean {
+  for (let row = 1; row < keys.rows; row++) if (compareKeys(keys, row - 1, keys, row) > 0) return false
+  return true
+}
