@@ -8,6 +8,7 @@ import type { DirectorySync } from './node-directory-sync.ts'
 const GATHER_BYTES = 64 * 1024
 /** One read or write call moves at most 2 GiB; a margin below it. */
 const MOVE_BYTES = 1 << 30
+const MKDIR_ATTEMPTS = 3
 
 /** The same bytes as a plain `Uint8Array`: a `Buffer` differs in `slice`, which would share instead of copy. */
 export function plainBytes(bytes: Uint8Array): Uint8Array {
@@ -111,11 +112,13 @@ export function createNodeSink(path: string, directories: DirectorySync, sync: b
 }
 
 function openExclusive(path: string, folder: string): number {
-  try {
-    return openSync(path, 'wx')
-  } catch (error) {
-    if (fileErrorCode(error) !== 'ENOENT') throw error
-    mkdirSync(folder, { recursive: true })
-    return openSync(path, 'wx')
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return openSync(path, 'wx')
+    } catch (error) {
+      // Expiry may remove an empty folder between the two calls: then it is made again.
+      if (fileErrorCode(error) !== 'ENOENT' || attempt === MKDIR_ATTEMPTS) throw error
+      mkdirSync(folder, { recursive: true })
+    }
   }
 }

@@ -59,8 +59,6 @@ export interface DataPaths {
 
 /** What `dataPaths` needs to know of a table's options. */
 export interface DataPathOptions {
-  /** `data-file.path-directory`: a folder between table and partitions. */
-  readonly directory?: string | undefined
   /** `index-file-in-data-file-dir`: index files lie in the folder of their bucket. */
   readonly indexBesideData?: boolean | undefined
 }
@@ -74,9 +72,8 @@ export function dataPaths(
   partitionFolder: (partition: Uint8Array) => string,
   options: DataPathOptions = {},
 ): DataPaths {
-  const root = posix.join(paths.table, options.directory ?? '')
   const bucketFolder = (partition: Uint8Array, bucket: number) =>
-    posix.join(root, partitionFolder(partition), bucketFolderName(bucket))
+    posix.join(paths.table, partitionFolder(partition), bucketFolderName(bucket))
   const dataFile = (partition: Uint8Array, bucket: number, file: DataFile) =>
     posix.join(bucketFolder(partition, bucket), inside(file.name, file.externalPath))
   return {

@@ -102,8 +102,8 @@ export class Snapshots {
     })
   }
 
-  /** Like `read`, whatever EARLIEST says: for the expiry that finishes what lies below it. Undefined when the file is gone. */
-  async readLeftover(id: number): Promise<Snapshot | undefined> {
+  /** Like `read`, whatever EARLIEST says; undefined when there is no such file. */
+  async find(id: number): Promise<Snapshot | undefined> {
     return this.#load(id)
   }
 
@@ -111,6 +111,19 @@ export class Snapshots {
   async isLive(id: number): Promise<boolean> {
     const earliest = await this.earliestId()
     return earliest !== undefined && id >= earliest && this.#exists(id)
+  }
+
+  /**
+   * Runs a read of the files of a snapshot. A missing file is `EXPIRED` when the snapshot has gone meanwhile; when the
+   * snapshot is still there it is the damage that it looks like.
+   */
+  async reading<T>(id: number, use: () => Promise<T>): Promise<T> {
+    try {
+      return await use()
+    } catch (error) {
+      if (!isMissing(error) || (await this.isLive(id))) throw error
+      throw this.#expired(id, await this.earliestId(), error)
+    }
   }
 
   /**
@@ -186,11 +199,13 @@ export class Snapshots {
     return listNumbers(this.#publisher.fs, this.#folder, parseSnapshotName)
   }
 
-  #expired(id: number, earliest: number): TableError {
+  #expired(id: number, earliest: number | undefined, cause?: unknown): TableError {
+    const now = earliest === undefined ? 'none is left' : `the earliest is ${earliest}`
     return new TableError(
       'EXPIRED',
-      `Snapshot ${id} has been expired: the earliest is ${earliest}. Read a newer one, or raise snapshot.time-retained or snapshot.num-retained.min.`,
+      `Snapshot ${id} has been expired: ${now}. Read a newer one, or raise snapshot.time-retained or snapshot.num-retained.min.`,
       { path: this.path(id), value: id, earliest },
+      cause,
     )
   }
 }

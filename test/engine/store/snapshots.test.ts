@@ -105,7 +105,7 @@ t.test('C088: what lies below EARLIEST has expired, though its file is still the
   t.equal(await snapshots.isLive(3), true)
   t.same(await snapshots.ids(), [3])
   t.same(await snapshots.leftoverIds(), [1, 2])
-  t.equal((await snapshots.readLeftover(2))?.id, 2)
+  t.equal((await snapshots.find(2))?.id, 2)
 })
 
 t.test('C105: a damaged newest snapshot is an error that names it, and nothing is published over it', async (t) => {

@@ -1,0 +1,27 @@
+/** Files read at a time: enough to hide the latency of a disk, few enough to bound memory and descriptors. */
+export const READS_AT_A_TIME = 8
+
+/** Results of `run` over items, in their order, at most `limit` running. The first failure is thrown once all running ones ended. */
+export async function mapLimited<T, R>(
+  items: readonly T[],
+  run: (item: T) => Promise<R>,
+  limit: number = READS_AT_A_TIME,
+): Promise<R[]> {
+  const results = new Array<R>(items.length)
+  let next = 0
+  let failed = false
+  const worker = async () => {
+    while (next < items.length && !failed) {
+      const index = next++
+      try {
+        results[index] = await run(items[index]!)
+      } catch (error) {
+        failed = true
+        throw error
+      }
+    }
+  }
+  const outcomes = await Promise.allSettled(Array.from({ length: Math.min(limit, items.length) }, worker))
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  return results
+}

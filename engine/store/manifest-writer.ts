@@ -1,0 +1,118 @@
+import { posix } from 'node:path'
+import type { Codecs } from '../../formats/compress/codec.ts'
+import { encodeIndexManifest } from '../../formats/meta/index-manifest.ts'
+import { encodeManifest } from '../../formats/meta/manifest.ts'
+import { encodeManifestList } from '../../formats/meta/manifest-list.ts'
+import { type MetadataKind, metadataName } from '../../formats/meta/names.ts'
+import type { IndexEntry, ManifestEntry, ManifestFile } from '../../formats/meta/types.ts'
+import type { DataType } from '../../formats/types/row-type.ts'
+import type { FileSystem } from '../ports/file-system.ts'
+import type { Random } from '../ports/random.ts'
+import { withPath } from './errors.ts'
+import { describeManifest } from './manifest-stats.ts'
+import { createUnique } from './publish.ts'
+
+/** What a commit needs to write its manifests. */
+export interface ManifestWriterOptions {
+  readonly fs: FileSystem
+  readonly random: Random
+  readonly codecs: Codecs
+  /** Folder of manifests. */
+  readonly folder: string
+  /** Types of the partition columns, for the bounds in manifest lists. */
+  readonly partitionTypes: readonly DataType[]
+  /** Option `manifest.compression`. */
+  readonly compression: string
+  /** Option `manifest.target-file-size`. */
+  readonly targetBytes: number
+}
+
+/** A metadata file just written; `bytes` is its exact length, which goes into the file that names it. */
+export interface WrittenFile {
+  readonly name: string
+  readonly bytes: number
+}
+
+/**
+ * Writes the manifests of one attempt to commit. Nothing it writes is visible before a snapshot names it; an attempt that
+ * does not get there calls `abort`. Names hold one UUID and count up.
+ */
+export class ManifestWriter {
+  readonly #options: ManifestWriterOptions
+  readonly #manifestUuid: string
+  readonly #listUuid: string
+  readonly #indexUuid: string
+  readonly #counters = new Map<MetadataKind, number>()
+  #written: string[] = []
+
+  constructor(options: ManifestWriterOptions) {
+    this.#options = options
+    this.#manifestUuid = options.random.uuid()
+    this.#listUuid = options.random.uuid()
+    this.#indexUuid = options.random.uuid()
+  }
+
+  /** Entries in order, in as many manifests as the target size asks for; none for no entries. */
+  async writeManifests(entries: readonly ManifestEntry[]): Promise<readonly ManifestFile[]> {
+    if (entries.length === 0) return []
+    const { codecs, compression, targetBytes, partitionTypes } = this.#options
+    const bytes = encodeManifest(entries, codecs, compression)
+    if (bytes.length > targetBytes && entries.length > 1) {
+      // Entries compress alike, so equal parts are about equally large.
+      const perFile = Math.max(1, Math.ceil(entries.length / Math.ceil(bytes.length / targetBytes)))
+      if (perFile < entries.length) {
+        const files: ManifestFile[] = []
+        for (let start = 0; start < entries.length; start += perFile) {
+          const part = entries.slice(start, start + perFile)
+          files.push(await this.#writeManifest(part, encodeManifest(part, codecs, compression), partitionTypes))
+        }
+        return files
+      }
+    }
+    return [await this.#writeManifest(entries, bytes, partitionTypes)]
+  }
+
+  /** A manifest list; an empty one is a file too. */
+  async writeList(manifests: readonly ManifestFile[]): Promise<WrittenFile> {
+    const { codecs, compression } = this.#options
+    return this.#write('manifest-list', this.#listUuid, encodeManifestList(manifests, codecs, compression))
+  }
+
+  /** The complete index manifest of a snapshot. */
+  async writeIndexManifest(entries: readonly IndexEntry[]): Promise<WrittenFile> {
+    const { codecs, compression } = this.#options
+    return this.#write('index-manifest', this.#indexUuid, encodeIndexManifest(entries, codecs, compression))
+  }
+
+  /** Makes the names of all files written durable: once, before the snapshot is published. */
+  async sync(): Promise<void> {
+    const { fs, folder } = this.#options
+    if (this.#written.length > 0) await withPath(folder, () => fs.syncDirectory(folder))
+  }
+
+  /** Removes what was written; what cannot be removed is left to the orphans. Never after a publish with unknown outcome. */
+  async abort(): Promise<void> {
+    const written = this.#written
+    this.#written = []
+    for (const path of written) await this.#options.fs.unlink(path).catch(() => undefined)
+  }
+
+  async #writeManifest(
+    entries: readonly ManifestEntry[],
+    bytes: Uint8Array,
+    partitionTypes: readonly DataType[],
+  ): Promise<ManifestFile> {
+    const { name } = await this.#write('manifest', this.#manifestUuid, bytes)
+    return describeManifest(name, bytes.length, entries, partitionTypes)
+  }
+
+  async #write(kind: MetadataKind, uuid: string, bytes: Uint8Array): Promise<WrittenFile> {
+    const counter = this.#counters.get(kind) ?? 0
+    this.#counters.set(kind, counter + 1)
+    const name = metadataName(kind, uuid, counter)
+    const path = posix.join(this.#options.folder, name)
+    await createUnique(this.#options.fs, path, bytes)
+    this.#written.push(path)
+    return { name, bytes: bytes.length }
+  }
+}

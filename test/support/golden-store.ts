@@ -1,0 +1,18 @@
+import type { MemoryFileSystem } from '../../engine/ports/memory-fs.ts'
+import { openTableStore, type TableStore } from '../../engine/store/table-store.ts'
+import { loadCodecs } from '../../formats/compress/codec.ts'
+import { goldenInMemory } from './golden.ts'
+import { seededRandom } from './seeded-random.ts'
+
+const codecs = await loadCodecs()
+
+/** A copy of a golden table in memory, opened. */
+export function goldenStore(name: string): { readonly fs: MemoryFileSystem; readonly store: TableStore } {
+  const { fs, table } = goldenInMemory(name)
+  return { fs, store: openTableStore({ fs, random: seededRandom(1) }, codecs, table) }
+}
+
+/** A store over another file system of the same table: one wrapped, or one after a power cut. */
+export function storeOver(fs: MemoryFileSystem | TableStore['fs'], table: string): TableStore {
+  return openTableStore({ fs, random: seededRandom(2) }, codecs, table)
+}
