@@ -7,6 +7,8 @@ import { assembleColumn, planColumn, type ReadPlan } from './assemble.ts'
 import { ChunkReader, type NestedRows } from './column-read.ts'
 import { convertLeaf } from './convert.ts'
 import {
+  type ColumnIndex,
+  decodeColumnIndex,
   decodeFileMetaData,
   decodeOffsetIndex,
   type FileMetaData,
@@ -47,7 +49,9 @@ export interface ParquetFile {
   /** Data and dictionary pages decompressed so far. */
   readonly pagesDecoded: number
   readonly counters: ReadCounters
-  readonly offsetIndexes: Map<string, OffsetIndex | undefined>
+  /** Indexes read so far, by row group and leaf. */
+  readonly offsetIndexes: Map<string, OffsetIndex>
+  readonly columnIndexes: Map<string, ColumnIndex>
 }
 
 /** Reads and checks the footer: one read for most files, two for wide ones. */
@@ -74,6 +78,7 @@ export function openParquet(source: ByteSource, codecs: Codecs): ParquetFile {
     tree,
     counters,
     offsetIndexes: new Map(),
+    columnIndexes: new Map(),
     get bytesRead() {
       return counters.bytesRead
     },
@@ -107,8 +112,20 @@ export function readOffsetIndex(file: ParquetFile, group: number, leaf: LeafNode
   return index
 }
 
+/** The column index of a leaf in a row group, if there is one; read once. */
+export function readColumnIndex(file: ParquetFile, group: number, leaf: LeafNode): ColumnIndex | undefined {
+  const key = `${group}/${leaf.index}`
+  const known = file.columnIndexes.get(key)
+  if (known !== undefined) return known
+  const { columnIndexOffset, columnIndexLength } = file.metadata.rowGroups[group]!.columns[leaf.index]!
+  if (columnIndexOffset === undefined || columnIndexLength === undefined) return undefined
+  const index = decodeColumnIndex(readRange(file, columnIndexOffset, columnIndexLength))
+  file.columnIndexes.set(key, index)
+  return index
+}
+
 /** Bytes of the file that the footer points to; CORRUPT when it points past the end. */
-export function readRange(file: ParquetFile, offset: number, length: number): Uint8Array {
+function readRange(file: ParquetFile, offset: number, length: number): Uint8Array {
   if (offset < 0 || length < 0 || offset + length > file.source.bytes) {
     throw corrupt(`footer points to bytes ${offset} to ${offset + length} of a file of ${file.source.bytes}`)
   }
