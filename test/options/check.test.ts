@@ -26,7 +26,7 @@ const cases: readonly (readonly [StoredOptions, string, string])[] = [
   [{ 'file.format': 'avro' }, '', 'file.format'],
   [{ 'file.format.per.level': '0:avro' }, '', 'file.format.per.level'],
   [{ 'file.format.per.level': '0:parquet' }, '', ''],
-  [{ 'bucket-function.type': 'mod' }, 'bucket-function.type', 'bucket-function.type'],
+  [{ 'bucket-function.type': 'mod' }, '', ''],
   [{ 'pk-clustering-override': 'true' }, 'pk-clustering-override', 'pk-clustering-override'],
   [{ 'tag.automatic-creation': 'batch' }, '', 'tag.automatic-creation'],
   [{ 'partition.expiration-time': '7 d' }, '', 'partition.expiration-time'],

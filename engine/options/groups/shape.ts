@@ -19,11 +19,11 @@ export const shapeOptions = {
       immutable: true,
     },
   ),
-  'bucket-function.type': only(
+  'bucket-function.type': used(
     'read',
     oneOf('default', 'mod', 'hive'),
-    ['default'],
-    'How the bucket key becomes a bucket: a point lookup needs it as much as a write.',
+    'default',
+    'How the bucket key becomes a bucket: by its hash, by the number itself, as Hive does.',
     { immutable: true },
   ),
   'dynamic-bucket.target-row-num': kept(long(1), 2000000, 'Keys of a dynamic bucket.', NO_DYNAMIC),

@@ -1,0 +1,58 @@
+"""Reads tables with pypaimon, and Parquet files with pyarrow and DuckDB, for the interop suite.
+
+One JSON request a line on stdin, one JSON answer a line on stdout, as `oracle serve` does; values as in ../oracle/README.md.
+"""
+import json
+import os
+import sys
+import time
+
+os.environ["TZ"] = "UTC"  # before any engine looks: timestamps are shown in UTC
+time.tzset()
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle"))
+
+import duckdb
+import pyarrow.parquet as pq
+import pypaimon_read
+
+
+def rows(arrow, digits):
+    """Rows of an Arrow table in its order. digits: sub-second digits of TIME and TIMESTAMP columns, by name."""
+    columns = [
+        [pypaimon_read.to_json(v, f.type, digits.get(f.name)) for v in arrow[f.name].to_pylist()] for f in arrow.schema
+    ]
+    return [dict(zip(arrow.schema.names, values)) for values in zip(*columns)]
+
+
+def read_table(request):
+    return pypaimon_read.read(request["warehouse"], request["db"], request["table"], **request.get("options", {}))
+
+
+def read_parquet(request):
+    path, digits = request["path"], request.get("digits", {})
+    if request["engine"] == "pyarrow":
+        # A file handle: pyarrow would take `bucket=1` in a path for a partition column.
+        with open(path, "rb") as file:
+            return rows(pq.ParquetFile(file).read(), digits)
+    with duckdb.connect() as connection:
+        return rows(connection.execute("SELECT * FROM read_parquet(?, hive_partitioning = false)", [path]).to_arrow_table(), digits)
+
+
+def query(request):
+    """SQL of DuckDB; the rows in the order the statement gives."""
+    with duckdb.connect() as connection:
+        return rows(connection.execute(request["sql"]).to_arrow_table(), request.get("digits", {}))
+
+
+COMMANDS = {"read_table": read_table, "read_parquet": read_parquet, "query": query}
+
+out = sys.stdout
+sys.stdout = sys.stderr  # nothing but answers may reach stdout
+for line in sys.stdin:
+    request = json.loads(line)
+    try:
+        answer = {"ok": True, "out": COMMANDS[request["cmd"]](request)}
+    except Exception as error:
+        answer = {"ok": False, "error": str(error) or type(error).__name__, "class": type(error).__name__}
+    out.write(json.dumps({"id": request["id"], **answer}, ensure_ascii=False) + "\n")
+    out.flush()
