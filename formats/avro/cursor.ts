@@ -21,7 +21,8 @@ export class AvroReader {
   position = 0
 
   constructor(data: Uint8Array, place: string) {
-    this.data = data
+    // A plain Uint8Array, so that the views handed out are never of a subclass: zlib and node:fs return Buffers.
+    this.data = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
     this.text = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
     this.place = place
   }

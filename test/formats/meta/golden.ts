@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import type { Codecs } from '../../../formats/compress/codec.ts'
 import { decodeManifest } from '../../../formats/meta/manifest.ts'
 import { decodeManifestList } from '../../../formats/meta/manifest-list.ts'
 import { parseSchema } from '../../../formats/meta/schema.ts'
 import { parseSnapshot } from '../../../formats/meta/snapshot.ts'
 import type { ManifestEntry, Snapshot, TableSchema } from '../../../formats/meta/types.ts'
-import type { Codecs } from '../../../formats/compress/codec.ts'
 
 const golden = new URL('../../golden/', import.meta.url)
 const tables = new URL('warehouse/golden.db/', golden)
@@ -13,7 +13,11 @@ const tables = new URL('warehouse/golden.db/', golden)
 export const cases: readonly string[] = readdirSync(tables).sort()
 
 /** Files in a folder of a table, by name, whose names start with one of the prefixes. */
-export function filesOf(table: string, folder: string, ...prefixes: readonly string[]): [name: string, bytes: Uint8Array][] {
+export function filesOf(
+  table: string,
+  folder: string,
+  ...prefixes: readonly string[]
+): [name: string, bytes: Uint8Array][] {
   const url = new URL(`${table}/${folder}/`, tables)
   let names: string[]
   try {
@@ -44,7 +48,11 @@ export function latestSnapshot(table: string): Snapshot {
 }
 
 export function schemasOf(table: string): Map<number, TableSchema> {
-  return new Map(filesOf(table, 'schema', 'schema-').map(([, bytes]) => parseSchema(bytes)).map((s) => [s.id, s]))
+  return new Map(
+    filesOf(table, 'schema', 'schema-')
+      .map(([, bytes]) => parseSchema(bytes))
+      .map((s) => [s.id, s]),
+  )
 }
 
 /** Entries of the latest snapshot that are live: added and not deleted again. */

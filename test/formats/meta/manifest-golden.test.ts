@@ -135,16 +135,18 @@ t.test('index entries are what Paimon says they are', (t) => {
       rowCount: entry.rows,
       vectors: entry.deletionVectors?.map((range) => ({ ...range })),
     }))
-    const plain = wanted.map(({ kind, partition, bucket, indexType, fileName, fileSize, rowCount, deletionVectors }) => ({
-      kind,
-      partition,
-      bucket,
-      indexType,
-      fileName,
-      fileSize,
-      rowCount,
-      vectors: (deletionVectors as Record<string, unknown>[] | undefined)?.map(({ deleted, ...range }) => range),
-    }))
+    const plain = wanted.map(
+      ({ kind, partition, bucket, indexType, fileName, fileSize, rowCount, deletionVectors }) => ({
+        kind,
+        partition,
+        bucket,
+        indexType,
+        fileName,
+        fileSize,
+        rowCount,
+        vectors: (deletionVectors as Record<string, unknown>[] | undefined)?.map(({ deleted, ...range }) => range),
+      }),
+    )
     t.same(found, plain, table)
     entries += wanted.length
   }
@@ -157,7 +159,11 @@ t.test('files written again decode equal, with the header of Paimon and about it
     { prefix: 'manifest-list-', decode: decodeManifestList, encode: encodeManifestList },
     { prefix: 'index-manifest-', decode: decodeIndexManifest, encode: encodeIndexManifest },
     { prefix: 'manifest-', decode: decodeManifest, encode: encodeManifest },
-  ] as { prefix: string; decode: (f: Uint8Array, c: typeof codecs) => unknown[]; encode: (v: unknown[], c: typeof codecs, z: string) => Uint8Array }[]
+  ] as {
+    prefix: string
+    decode: (f: Uint8Array, c: typeof codecs) => unknown[]
+    encode: (v: unknown[], c: typeof codecs, z: string) => Uint8Array
+  }[]
   const headerOf = (file: Uint8Array) => {
     const text = Buffer.from(file).toString('latin1')
     return text.slice(0, text.indexOf('zstandard\0') + 10)
@@ -206,7 +212,11 @@ t.test('a manifest list counts the entries of its manifests', (t) => {
 function equal(a: unknown, b: unknown): boolean {
   const text = (value: unknown) =>
     JSON.stringify(value, (_, inner) =>
-      typeof inner === 'bigint' ? `${inner}n` : inner instanceof Uint8Array ? Buffer.from(inner).toString('hex') : inner,
+      typeof inner === 'bigint'
+        ? `${inner}n`
+        : inner instanceof Uint8Array
+          ? Buffer.from(inner).toString('hex')
+          : inner,
     )
   return text(a) === text(b)
 }
