@@ -49,22 +49,24 @@ function fixedKeys(filter: Predicate, bucketKey: readonly Field[]): readonly Key
     return keys
   }
   const parts = conjuncts(filter)
-  let keys: readonly Key[] | null = [[]]
+  let best = combinations(parts, bucketKey)
+  // One part of an AND may fix all columns tighter by itself: (a = 1 and b = 2 or a = 3 and b = 4) and c > 5.
+  for (const part of filter.op === 'and' ? parts : []) {
+    const own = part.op === 'or' ? fixedKeys(part, bucketKey) : null
+    if (own !== null && (best === null || own.length < best.length)) best = own
+  }
+  return best
+}
+
+/** All combinations of the values that the parts leave to each column. */
+function combinations(parts: readonly Predicate[], bucketKey: readonly Field[]): readonly Key[] | null {
+  let keys: readonly Key[] = [[]]
   for (const field of bucketKey) {
     const values = fixedValues(parts, field.name)
-    if (values === null || keys.length * values.length > MAX_KEYS) {
-      keys = null
-      break
-    }
+    if (values === null || keys.length * values.length > MAX_KEYS) return null
     keys = keys.flatMap((key) => values.map((value) => [...key, value]))
   }
-  // One part of an AND may fix all columns by itself: (a = 1 and b = 2 or a = 3 and b = 4) and c > 5.
-  if (keys !== null || filter.op !== 'and') return keys
-  for (const part of parts) {
-    const own = part.op === 'or' ? fixedKeys(part, bucketKey) : null
-    if (own !== null) return own
-  }
-  return null
+  return keys
 }
 
 /** The values that all parts together leave to a column; null = not fixed. */

@@ -1,4 +1,4 @@
-import type { KeyCompare } from '../../engine/plan/types.ts'
+import type { KeyCompare, Section } from '../../engine/plan/types.ts'
 import type { DataFile, ManifestEntry, SimpleStats } from '../../formats/meta/types.ts'
 
 const noStats: SimpleStats = { min: new Uint8Array(), max: new Uint8Array(), nullCounts: [] }
@@ -65,4 +65,31 @@ export function entry(
   where: { partition?: Uint8Array; bucket?: number; totalBuckets?: number } = {},
 ): ManifestEntry {
   return { kind, partition: noPartition, bucket: 0, totalBuckets: 1, ...where, file: dataFile }
+}
+
+const MB = 1024 ** 2
+
+/** `A [1,10] 5MB L0 seq=3..9 deletes=2`, a file a line; size, level, sequences and deletes may be left out. */
+export function parseFiles(input: string): readonly DataFile[] {
+  if (input === 'empty') return []
+  return input.split('\n').map((line) => {
+    const [, name, min, max] = /^(\S+) \[(-?\d+),(-?\d+)\]/.exec(line) ?? []
+    if (name === undefined) throw new Error(`not a file: ${line}`)
+    const deletes = /deletes=(\S+)/.exec(line)?.[1]
+    const seq = /seq=(\d+)\.\.(\d+)/.exec(line)
+    return file({
+      name,
+      min: Number(min),
+      max: Number(max),
+      bytes: Number(/ (\d+)MB/.exec(line)?.[1] ?? 1) * MB,
+      level: Number(/ L(\d+)/.exec(line)?.[1] ?? 0),
+      seq: seq === null ? [0, 0] : [Number(seq[1]), Number(seq[2])],
+      deletes: deletes === undefined ? 0 : deletes === 'unknown' ? null : Number(deletes),
+    })
+  })
+}
+
+/** `{a c / b} {d}`: a section in braces, its runs between slashes. */
+export function printSections(sections: readonly Section[]): string {
+  return sections.map((s) => `{${s.map((run) => run.files.map((f) => f.name).join(' ')).join(' / ')}}`).join(' ')
 }

@@ -20,13 +20,22 @@ const answers: Readonly<Record<string, readonly string[]>> = {
 for (const [kind, fields] of Object.entries(answers)) {
   t.test(`kernel ${kind}: every case comes back in order with its answer`, async (t) => {
     const golden = cases(kind).map((line) => JSON.parse(line))
-    const questions = golden.map((line) => Object.fromEntries(Object.entries(line).filter(([name]) => !fields.includes(name))))
+    const questions = golden.map((line) =>
+      Object.fromEntries(Object.entries(line).filter(([name]) => !fields.includes(name))),
+    )
     const { stdout, status, stderr } = kernel(kind, questions.map((line) => JSON.stringify(line)).join('\n'))
     t.equal(status, 0)
     t.equal(stderr, '')
-    const lines = stdout.trim().split('\n').map((line) => JSON.parse(line))
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
     t.equal(lines.length, golden.length)
-    t.same(lines.map((line) => Object.keys(line)), golden.map((line) => Object.keys(line)), 'field names as in the case files')
+    t.same(
+      lines.map((line) => Object.keys(line)),
+      golden.map((line) => Object.keys(line)),
+      'field names as in the case files',
+    )
     // Sections and tasks leave an order free; sections.test.ts compares them as they should be.
     if (kind === 'picks' || kind === 'rows') t.same(lines, golden)
   })
@@ -41,7 +50,10 @@ t.test('a bad line is named, and ends the run with exit code 2', async (t) => {
   const missing = kernel('picks', `\n${good.replace('"trigger":5', '"trigger":"5"')}`)
   t.equal(missing.status, 2)
   t.match(missing.stderr, /^line 2: "trigger" must be an integer below 2\^53, not "5"/)
-  t.equal(kernel('sections', '{"files":[{"name":"a"}]}').stderr, 'line 1: "size" must be an integer below 2^53, not missing\n')
+  t.equal(
+    kernel('sections', '{"files":[{"name":"a"}]}').stderr,
+    'line 1: "size" must be an integer below 2^53, not missing\n',
+  )
 })
 
 t.test('wrong usage prints the usage with exit code 2', async (t) => {

@@ -2,44 +2,22 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { partitionIntoSections } from '../../../engine/plan/sections.ts'
 import { inputsOf, minFileSize, planSteps, rewriteEach } from '../../../engine/plan/steps.ts'
-import type { Section, Step } from '../../../engine/plan/types.ts'
+import type { Step } from '../../../engine/plan/types.ts'
 import type { DataFile } from '../../../formats/meta/types.ts'
 import { answerSections } from '../../../tools/kernel/sections.ts'
 import { answerTask } from '../../../tools/kernel/tasks.ts'
 import { dataDriven } from '../../support/data-driven.ts'
-import { compareBytes, file } from '../../support/plan-files.ts'
+import { compareBytes, file, parseFiles, printSections } from '../../support/plan-files.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 
 const MB = 1024 ** 2
 
-/** `A [1,10] 5MB L0 seq=3..9 deletes=2`, a file a line; size, sequences and deletes may be left out. */
-function parseFiles(input: string): readonly DataFile[] {
-  return input.split('\n').map((line) => {
-    const [, name, min, max] = /^(\S+) \[(-?\d+),(-?\d+)\]/.exec(line) ?? []
-    const deletes = /deletes=(\S+)/.exec(line)?.[1]
-    const seq = /seq=(\d+)\.\.(\d+)/.exec(line)
-    return file({
-      name,
-      min: Number(min),
-      max: Number(max),
-      bytes: Number(/ (\d+)MB/.exec(line)?.[1] ?? 1) * MB,
-      level: Number(/ L(\d+)/.exec(line)?.[1] ?? 0),
-      seq: seq === null ? [0, 0] : [Number(seq[1]), Number(seq[2])],
-      deletes: deletes === undefined ? 0 : deletes === 'unknown' ? null : Number(deletes),
-    })
-  })
-}
-
-function print(sections: readonly Section[]): string {
-  return sections.map((s) => `{${s.map((run) => run.files.map((f) => f.name).join(' ')).join(' / ')}}`).join(' ')
-}
-
 function printStep(step: Step): string {
-  return step.kind === 'upgrade' ? `upgrade ${step.file.name}` : `rewrite ${print(step.sections)}`
+  return step.kind === 'upgrade' ? `upgrade ${step.file.name}` : `rewrite ${printSections(step.sections)}`
 }
 
 dataDriven('test/testdata/sections.txt', ({ command, args, input }) => {
-  if (command === 'sections') return print(partitionIntoSections(parseFiles(input), compareBytes))
+  if (command === 'sections') return printSections(partitionIntoSections(parseFiles(input), compareBytes))
   const steps = planSteps(
     parseFiles(input),
     {
