@@ -1,0 +1,72 @@
+import t from 'tap'
+import type { Batch } from '../../../formats/column/column.ts'
+import { concatBatches, sliceBatch } from '../../../formats/column/slice.ts'
+import { loadCodecs } from '../../../formats/compress/codec.ts'
+import { readRun, writeRun } from '../../../formats/spill/run-file.ts'
+import { allTypes, fieldsOf, plain, randomColumn, seeded } from '../column/support.ts'
+
+const codecs = await loadCodecs()
+const fields = fieldsOf(allTypes)
+
+function batchOf(rows: number, seed: number): Batch {
+  const random = seeded(seed)
+  return { fields, rows, columns: fields.map((field) => randomColumn(field.type, rows, random)) }
+}
+
+function store(batches: readonly Batch[]): Uint8Array {
+  const parts: Uint8Array[] = []
+  writeRun({ write: (bytes) => void parts.push(bytes.slice()) }, batches, codecs)
+  return new Uint8Array(Buffer.concat(parts))
+}
+
+function load(bytes: Uint8Array): Batch[] {
+  const read = (offset: number, length: number) => {
+    if (offset + length > bytes.length) throw new Error('read past the end')
+    return bytes.subarray(offset, offset + length)
+  }
+  return [...readRun({ bytes: bytes.length, read }, codecs)]
+}
+
+t.test('batches of every kind of column come back, slices included', async (t) => {
+  const batch = batchOf(300, 1)
+  const parts = [
+    sliceBatch(batch, 0, 7),
+    sliceBatch(batch, 7, 7),
+    sliceBatch(batch, 7, 250),
+    sliceBatch(batch, 250, 300),
+  ]
+  const result = load(store(parts))
+  t.strictSame(result[0]!.fields, fields)
+  t.strictSame(concatBatches(result).columns.map(plain), batch.columns.map(plain))
+  t.strictSame(load(store([])), [])
+})
+
+t.test('a large batch is read back in blocks', async (t) => {
+  const rows = 400_000
+  const column = { kind: 'fixed', length: rows, values: new BigInt64Array(rows).fill(7n) } as const
+  const batch: Batch = {
+    fields: [{ id: 0, name: 'c', type: { kind: 'bigint', nullable: false } }],
+    rows,
+    columns: [column],
+  }
+  const result = load(store([batch]))
+  t.equal(
+    result.reduce((sum, part) => sum + part.rows, 0),
+    rows,
+  )
+  t.ok(result.length >= 3 && result.every((part) => part.rows * 8 <= 1 << 20))
+})
+
+t.test('every cut and every flipped byte is CORRUPT', async (t) => {
+  const batch = batchOf(5, 2)
+  const whole = store([batch, batchOf(4, 3)])
+  const expected = concatBatches(load(whole)).columns.map(plain)
+  const step = Math.max(1, Math.floor(whole.length / 300))
+  for (let at = 0; at < whole.length; at += step) {
+    t.throws(() => load(whole.subarray(0, at)), { code: 'CORRUPT' }, `cut at ${at}`)
+    const flipped = whole.slice()
+    flipped[at]! ^= 0x55
+    t.throws(() => load(flipped), { code: 'CORRUPT' }, `flipped at ${at}`)
+  }
+  t.strictSame(concatBatches(load(whole)).columns.map(plain), expected)
+})
