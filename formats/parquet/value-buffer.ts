@@ -39,8 +39,8 @@ export class FixedBuffer {
    * Runs backwards, so that it works in place.
    */
   spread(present: number, count: number, valid: Uint8Array, from: number, level: number): void {
+    this.reserve(count - present)
     this.length -= present
-    this.reserve(count)
     const start = this.length
     this.length += count
     if (this.width === 4) spreadArray(this.words, start, present, count, valid, from, level, 0)
@@ -123,8 +123,8 @@ export class BytesBuffer {
 
   /** As `FixedBuffer.spread`; the other places become empty. */
   spread(present: number, count: number, valid: Uint8Array, from: number, level: number): void {
+    this.reserve(count - present, 0)
     this.length -= present
-    this.reserve(count, 0)
     const { offsets } = this
     const start = this.length
     let source = start + present
