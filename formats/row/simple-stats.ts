@@ -24,14 +24,6 @@ export interface StatsRows {
   readonly nullCounts: readonly (number | null)[] | null
 }
 
-/** `none`, `counts`, `full` or `truncate(n)` in any case; undefined for other text. */
-export function parseStatsMode(text: string): StatsMode | undefined {
-  const mode = text.trim().toLowerCase()
-  if (mode === 'none' || mode === 'counts' || mode === 'full') return { kind: mode }
-  const length = Number(/^truncate\(\s*(\d{1,9})\s*\)$/.exec(mode)?.[1] ?? 0)
-  return length >= 1 ? { kind: 'truncate', length } : undefined
-}
-
 /**
  * Statistics of a column as a mode keeps them. Bounds are dropped for BINARY, nested types and TIMESTAMP p > 6, which Paimon
  * stores without, and for NaN, which orders nothing. Text is cut to whole code points: the minimum down, the maximum up, so both
