@@ -174,3 +174,29 @@ export function planExpire(input: ExpireInput): ExpirePlan {
     snapshots: Array.from({ length: Math.max(0, end - begin) }, (_, i) => begin + i),
   }
 }
+
+/**
+ * The snapshots that keep files of a tag alive once it is deleted: the nearest tag before it, and the nearer of the next
+ * tag and the earliest snapshot after it. Null = deleting the tag frees nothing, because its snapshot is still there or
+ * another tag names the same one (C085, C087).
+ *
+ * `others` are all tags but the one deleted. What goes: `unusedFiles` of its live entries, and `expiredMetadata`.
+ */
+export function protectorsOfTag<T extends TaggedSnapshot>(
+  snapshotId: number,
+  others: readonly T[],
+  earliest: number,
+): readonly number[] | null {
+  if (snapshotId >= earliest || others.some((tag) => tag.snapshotId === snapshotId)) return null
+  const before = nearestTag(others, snapshotId)
+  const after = others.map((tag) => tag.snapshotId).filter((id) => id > snapshotId)
+  return [...(before === undefined ? [] : [before.snapshotId]), Math.min(earliest, ...after)]
+}
+
+/** Entries whose file none of the sets names; see `taggedFiles`. */
+export function unusedFiles(
+  live: readonly ManifestEntry[],
+  used: readonly ReadonlySet<string>[],
+): readonly ManifestEntry[] {
+  return live.filter((entry) => !used.some((paths) => paths.has(pathId(entry))))
+}

@@ -8,9 +8,11 @@ import {
   namedManifests,
   nearestTag,
   planExpire,
+  protectorsOfTag,
   type RetentionInput,
   snapshotsToExpire,
   taggedFiles,
+  unusedFiles,
 } from '../../../engine/plan/expire.ts'
 import type { ManifestEntry, Snapshot } from '../../../formats/meta/types.ts'
 import { entry, file, partition } from '../../support/plan-files.ts'
@@ -82,6 +84,7 @@ t.test('C082: a file that an upgrade removes and adds stays, in whichever order'
   t.same(removed([entry('delete', a), entry('add', up, { partition: partition(1) })]), ['a@0'])
   t.same(removed([entry('delete', { ...a, externalPath: '/x' }), entry('add', { ...a, externalPath: '/y' })]), ['a@0'])
   t.same(removed([entry('add', a)]), [])
+  t.same(removed([entry('delete', a), entry('add', up), entry('delete', up)]), ['a@5'], 'added and removed again')
 })
 
 t.test('C083: a file of the tag before stays', async (t) => {
@@ -100,6 +103,15 @@ t.test('the nearest tag before a snapshot', async (t) => {
   const kept = (begin: number, end: number) => keptSnapshots({ begin, end }, [...tags, { snapshotId: 3 }])
   t.same(kept(4, 9), { firstKept: 9, tags: [{ snapshotId: 3 }, { snapshotId: 3 }, { snapshotId: 5 }] })
   t.same(kept(1, 3), { firstKept: 3, tags: [] })
+})
+
+t.test('C085, C087: a tag frees files only when its snapshot has ended and no other tag names it', async (t) => {
+  const others = [{ snapshotId: 2 }, { snapshotId: 8 }]
+  t.same(protectorsOfTag(5, others, 10), [2, 8])
+  t.same(protectorsOfTag(9, others, 10), [8, 10])
+  t.same(protectorsOfTag(1, [], 10), [10])
+  t.equal(protectorsOfTag(8, others, 10), null, 'shared')
+  t.equal(protectorsOfTag(10, others, 10), null, 'the snapshot is still there')
 })
 
 t.test('metadata that a kept snapshot shares stays', async (t) => {
@@ -142,9 +154,10 @@ t.test('the plan of a run, with an unreadable delta and changelog files', async 
   })
 })
 
-t.test('expiry removes exactly what no kept snapshot and no tag names', async (t) => {
+t.test('expiry and the deletion of tags remove exactly what no kept snapshot and no tag names', async (t) => {
   const { fraction } = seededRandom(41)
   let removedFiles = 0
+  let tagFiles = 0
   for (let round = 0; round < 300; round++) {
     const deltas: ManifestEntry[][] = [[]]
     const states: ManifestEntry[][] = [[]]
@@ -193,6 +206,22 @@ t.test('expiry removes exactly what no kept snapshot and no tag names', async (t
       if ([...disk].some((path) => !used.has(path))) t.fail(`round ${round}: an unused file is left`)
       begin = end
     }
+    const left = [...tags]
+    while (left.length > 0) {
+      const [tag] = left.splice(Math.floor(fraction() * left.length), 1)
+      const protectors = protectorsOfTag(tag.snapshotId, left, begin)
+      if (protectors !== null) {
+        const used = protectors.map((id) => taggedFiles(states[id]))
+        for (const e of unusedFiles(states[tag.snapshotId], used)) {
+          if (!disk.delete(pathId(e))) t.fail(`round ${round}: ${e.file.name} of a tag removed twice`)
+          tagFiles++
+        }
+      }
+      const used = new Set([...states.slice(begin).flat().map(pathId), ...left.flatMap((other) => [...other.files])])
+      if ([...used].some((path) => !disk.has(path))) t.fail(`round ${round}: a used file went with a tag`)
+      if ([...disk].some((path) => !used.has(path))) t.fail(`round ${round}: a file outlives its tag`)
+    }
   }
+  t.ok(tagFiles > 50)
   t.ok(removedFiles > 300)
 })

@@ -142,6 +142,8 @@ t.test('C100: bounds of a file written with an older schema', async (t) => {
   t.same(pruned([old], eq('renamed', 5000000000n), { valueBounds: () => bounds }), [])
   const cast = valueBounds(old, schema, [k, { ...v, type: nullable('double') }])
   t.equal(cast('v'), undefined, 'a cast that may move values says nothing')
+  const narrowed = valueBounds(old, [k, { ...v, type: nullable('bigint') }], schema)
+  t.equal(narrowed('v'), undefined, 'a narrower integer may wrap')
   const readded = valueBounds(old, schema, [k, { id: 7, name: 'v', type: nullable('int') }])
   t.equal(readded('v')?.nullCount, 10, 'C097: the same name under a new id is a new column')
 })
