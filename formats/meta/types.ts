@@ -7,7 +7,7 @@ export interface SimpleStats {
   readonly nullCounts: readonly (number | null)[] | null
 }
 
-/** One data file as manifests describe it (`_FILE`, format.md 7.3). Keys are serialised BinaryRows of the trimmed primary key. */
+/** One data file as manifests describe it (`_FILE` in docs/format/manifest.md). Keys are serialised BinaryRows of the trimmed primary key. */
 export interface DataFile {
   readonly name: string
   readonly bytes: number
@@ -43,7 +43,7 @@ export interface ManifestEntry {
   readonly file: DataFile
 }
 
-/** One record of a manifest list: a manifest file and what it holds (format.md 7.2). */
+/** One record of a manifest list: a manifest file and what it holds (docs/format/manifest-list.md). */
 export interface ManifestFile {
   readonly name: string
   readonly bytes: number
@@ -66,7 +66,7 @@ export interface DeletionVectorRange {
   readonly cardinality: number | null
 }
 
-/** One record of an index manifest (format.md 7.4). */
+/** One record of an index manifest (docs/format/index-manifest.md). */
 export interface IndexEntry {
   readonly kind: 'add' | 'delete'
   readonly partition: Uint8Array
@@ -83,7 +83,7 @@ export interface IndexEntry {
 
 export type CommitKind = 'APPEND' | 'COMPACT' | 'OVERWRITE' | 'ANALYZE'
 
-/** `snapshot-<id>` (format.md 5). Absent keys are undefined; `extra` keeps keys this version does not know. */
+/** `snapshot-<id>` (docs/format/snapshot.md). Absent keys are undefined; `extra` keeps keys this version does not know. */
 export interface Snapshot {
   readonly version: number
   readonly id: number
@@ -117,7 +117,7 @@ export interface Tag {
   readonly timeRetainedSeconds?: number | undefined
 }
 
-/** `schema-<id>` (format.md 3). */
+/** `schema-<id>` (docs/format/schema.md). */
 export interface TableSchema {
   readonly version: number
   readonly id: number
