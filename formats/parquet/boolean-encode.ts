@@ -6,8 +6,8 @@ import { type Bounds, NO_VALUES } from './write-statistics.ts'
 export class BooleanValues implements PageValues {
   count = 0
   readonly width = 1
-  private bytes = new Uint8Array(0)
-  private packed = new Uint8Array(0)
+  private bytes: Uint8Array = new Uint8Array(0)
+  private packed: Uint8Array = new Uint8Array(0)
 
   get plainBytes(): number {
     return (this.count + 7) >>> 3

@@ -11,9 +11,9 @@ export class BytesValues implements PageValues {
   count = 0
   plainBytes = 0
   readonly width = 0
-  bytes = new Uint8Array(0)
+  bytes: Uint8Array = new Uint8Array(0)
   /** Where each value ends in `bytes`; it starts four bytes after the end of the one before. */
-  ends = new Int32Array(0)
+  ends: Int32Array = new Int32Array(0)
 
   append(column: Column, start: number, end: number, present: number): void {
     const { data, offsets, valid } = bytesColumn(column)

@@ -18,8 +18,8 @@ export interface Dictionary {
 export class WordDictionary implements Dictionary {
   size = 0
   private readonly perValue: 1 | 2
-  private words = new Int32Array(256)
-  private slots = new Int32Array(FIRST_SLOTS)
+  private words: Int32Array = new Int32Array(256)
+  private slots: Int32Array = new Int32Array(FIRST_SLOTS)
 
   constructor(width: 4 | 8) {
     this.perValue = width === 4 ? 1 : 2
@@ -66,7 +66,9 @@ export class WordDictionary implements Dictionary {
     const id = this.size++
     const { perValue } = this
     if ((id + 1) * perValue > this.words.length) {
-      this.words = new Int32Array(grown(new Uint8Array(this.words.buffer), id * perValue * 4, this.words.length * 8).buffer)
+      this.words = new Int32Array(
+        grown(new Uint8Array(this.words.buffer), id * perValue * 4, this.words.length * 8).buffer,
+      )
     }
     this.words[id * perValue] = low
     if (perValue === 2) this.words[2 * id + 1] = high
@@ -79,7 +81,8 @@ export class WordDictionary implements Dictionary {
     const slots = new Int32Array(this.slots.length * 4)
     for (let id = 0; id < this.size; id++) {
       const { words } = this
-      const hash = this.perValue === 1 ? mix(words[id]!) : mix(words[2 * id]! ^ Math.imul(words[2 * id + 1]!, 0x9e3779b1))
+      const hash =
+        this.perValue === 1 ? mix(words[id]!) : mix(words[2 * id]! ^ Math.imul(words[2 * id + 1]!, 0x9e3779b1))
       let slot = hash & (slots.length - 1)
       while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1)
       slots[slot] = id + 1
@@ -91,10 +94,10 @@ export class WordDictionary implements Dictionary {
 /** Byte strings, kept in PLAIN form. */
 export class BytesDictionary implements Dictionary {
   size = 0
-  private bytes = new Uint8Array(1024)
-  private ends = new Int32Array(256)
-  private hashes = new Int32Array(256)
-  private slots = new Int32Array(FIRST_SLOTS)
+  private bytes: Uint8Array = new Uint8Array(1024)
+  private ends: Int32Array = new Int32Array(256)
+  private hashes: Int32Array = new Int32Array(256)
+  private slots: Int32Array = new Int32Array(FIRST_SLOTS)
 
   /** Ids of the values that `ends` describes, from number `from` to `to`; new values are added. */
   encode(source: Uint8Array, ends: Int32Array, from: number, to: number, ids: Int32Array): void {

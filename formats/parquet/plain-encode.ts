@@ -1,6 +1,6 @@
 import type { Column } from '../column/column.ts'
 import { fixed, grown, type PageValues } from './page-values.ts'
-import { type Bounds, type BoundOrder, NO_VALUES, UNKNOWN_BOUNDS } from './write-statistics.ts'
+import { type BoundOrder, type Bounds, NO_VALUES, UNKNOWN_BOUNDS } from './write-statistics.ts'
 
 /** Where words come from: columns of the same width, INT32 from bytes or shorts, or INT32 from small decimals in 64 bits. */
 export type WordSource = 'same' | 'widened' | 'narrowed'
@@ -9,7 +9,7 @@ export type WordSource = 'same' | 'widened' | 'narrowed'
 export class WordValues implements PageValues {
   count = 0
   readonly width: 4 | 8
-  words = new Int32Array(0)
+  words: Int32Array = new Int32Array(0)
   private readonly source: WordSource
   private readonly order: BoundOrder
 
@@ -184,7 +184,7 @@ function boundsFloat(values: Float32Array | Float64Array): Bounds {
     const value = values[i]!
     if (value < min) min = value
     if (value > max) max = value
-    if (value !== value) return UNKNOWN_BOUNDS
+    if (Number.isNaN(value)) return UNKNOWN_BOUNDS
   }
   const wide = values.BYTES_PER_ELEMENT === 8
   const low = min === 0 ? -0 : min

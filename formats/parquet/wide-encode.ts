@@ -11,7 +11,7 @@ const JULIAN_EPOCH_DAY = 2_440_588
 export class WideValues implements PageValues {
   count = 0
   readonly width: number
-  private bytes = new Uint8Array(0)
+  private bytes: Uint8Array = new Uint8Array(0)
   private readonly form: 'decimal' | 'int96'
 
   constructor(form: 'decimal' | 'int96', width: number) {

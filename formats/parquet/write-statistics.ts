@@ -81,8 +81,8 @@ function compareBytes(a: Uint8Array, b: Uint8Array, flip: number): number {
 
 /** Bounds over both. */
 export function mergeBounds(order: BoundOrder, a: Bounds, b: Bounds): Bounds {
-  if (a.kind === 'none' || b.kind === 'unknown') return b
-  if (b.kind === 'none' || a.kind === 'unknown') return a
+  if (a.kind !== 'known') return a.kind === 'none' ? b : a
+  if (b.kind !== 'known') return b.kind === 'none' ? a : b
   return {
     kind: 'known',
     min: compareBounds(order, a.min, b.min) <= 0 ? a.min : b.min,
@@ -107,12 +107,12 @@ export function chunkStatistics(order: BoundOrder, bounds: Bounds, nullCount: nu
   }
 }
 
-/** A lower bound of at most `length` bytes where the order allows cutting. */
+/** A lower bound for the page index, cut where the order allows it. */
 export function pageMin(order: BoundOrder, min: Uint8Array, isText: boolean): Uint8Array {
   return cutMin(min, PAGE_BOUND_BYTES, order, isText)
 }
 
-/** An upper bound of at most `length` bytes, or the maximum itself where none is shorter. */
+/** An upper bound for the page index: cut and raised, or the maximum itself where nothing shorter is above it. */
 export function pageMax(order: BoundOrder, max: Uint8Array, isText: boolean): Uint8Array {
   return cutMax(max, PAGE_BOUND_BYTES, order, isText)
 }
