@@ -77,7 +77,8 @@ function finish(result) {
   if (values.out) writeFileSync(values.out, `${json}\n`)
   if (values.print !== 'md') process.stdout.write(`${json}\n`)
   if (values.print !== 'json') process.stdout.write((values.print === 'both' ? '\n' : '') + markdown(result))
-  process.exitCode = result.runs.some((r) => r.error && !r.error.startsWith('not installed')) ? 1 : 0
+  const missing = (run) => run.engine !== 'lakelet' && run.error.startsWith('not installed')
+  process.exitCode = result.runs.some((run) => run.error && !missing(run)) ? 1 : 0
 }
 
 function runChild(job, timeoutMs) {
