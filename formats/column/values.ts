@@ -1,0 +1,108 @@
+import type { DataType, Field } from '../types/row-type.ts'
+import type { ValueForm } from '../types/value-form.ts'
+import { BatchBuilder, createColumnBuilder } from './builder.ts'
+import type { Batch, Scalar } from './column.ts'
+import { scalarAt } from './compare.ts'
+import { BytesBuilder, FixedBuilder, WideBuilder } from './flat-builders.ts'
+import { fieldGetter, isRecord, unknownName } from './record.ts'
+import { recordMaker } from './record-maker.ts'
+import { ValueError } from './value-error.ts'
+import { valueReader } from './value-readers.ts'
+import { valueWriter } from './value-writers.ts'
+
+/** Forms of the columns that have one; the others take and give what loses nothing. */
+export type ValueForms = ReadonlyMap<string, ValueForm>
+
+export interface RowWriterOptions {
+  readonly forms?: ValueForms | undefined
+  /** Columns in which NaN and -0.0 are refused. */
+  readonly keys?: ReadonlySet<string> | undefined
+}
+
+/** Turns row objects into columns. */
+export interface RowWriter {
+  /** Appends all rows or, when one does not fit, none: a `ValueError` with the position of the row. */
+  append(rows: readonly unknown[]): void
+}
+
+/** A writer into a builder; the loop of each column is chosen here, once. Throws a TypeError for VARIANT and MULTISET. */
+export function createRowWriter(builder: BatchBuilder, { forms, keys }: RowWriterOptions = {}): RowWriter {
+  const names = new Set(builder.fields.map((field) => field.name))
+  const columns = builder.fields.map((field, index) => ({
+    get: fieldGetter(field.name),
+    write: valueWriter(field.name, field.type, forms?.get(field.name), builder.columns[index]!, keys?.has(field.name)),
+  }))
+  const appendAll = (rows: readonly unknown[], at: { row: number }): void => {
+    for (at.row = 0; at.row < rows.length; at.row++) checkRecord(rows[at.row], names)
+    for (const { get, write } of columns) {
+      for (at.row = 0; at.row < rows.length; at.row++) write(get(rows[at.row] as Record<string, unknown>))
+    }
+  }
+  return {
+    append(rows) {
+      const before = builder.rows
+      const at = { row: 0 }
+      try {
+        appendAll(rows, at)
+      } catch (error) {
+        builder.truncate(before)
+        throw error instanceof ValueError ? error.atRow(at.row) : error
+      }
+    },
+  }
+}
+
+function checkRecord(row: unknown, names: ReadonlySet<string>): void {
+  if (!isRecord(row)) throw new ValueError('', row, 'is not a row: give an object with a value for each column')
+  const unknown = unknownName(row, names)
+  if (unknown !== undefined) throw new ValueError(unknown, row[unknown], 'is given, but there is no such column')
+}
+
+/** Row objects as a batch of their own; see `RowWriter.append`. */
+export function batchOfRows(fields: readonly Field[], rows: readonly unknown[], options: RowWriterOptions = {}): Batch {
+  const builder = new BatchBuilder(fields, { rows: rows.length })
+  createRowWriter(builder, options).append(rows)
+  return builder.view()
+}
+
+/** Rows `[start, end)` of a batch as plain objects with the columns in order. Throws a `ValueError` where a form loses digits. */
+export function rowsOf(batch: Batch, forms?: ValueForms, start = 0, end = batch.rows): Record<string, unknown>[] {
+  const make = recordMaker(batch.fields.map((field) => field.name))
+  const rows: Record<string, unknown>[] = []
+  for (let row = start; row < end; row++) rows.push(make())
+  batch.fields.forEach(({ name, type }, index) => {
+    const read = valueReader(name, type, forms?.get(name), batch.columns[index]!)
+    for (let row = start; row < end; row++) rows[row - start]![name] = read(row)
+  })
+  return rows
+}
+
+/** One value as the scalar of its column, null for null: keys, range bounds, literals. Throws a `ValueError`. */
+export function toScalar(
+  column: string,
+  type: DataType,
+  form: ValueForm | undefined,
+  value: unknown,
+  key = false,
+): Scalar | null {
+  const builder = createColumnBuilder(type, undefined, 1)
+  valueWriter(column, type, form, builder, key)(value)
+  return scalarAt(builder.view(), 0)
+}
+
+/** The JavaScript form of a scalar of a flat column. */
+export function fromScalar(
+  column: string,
+  type: DataType,
+  form: ValueForm | undefined,
+  scalar: Scalar | null,
+): unknown {
+  if (scalar === null) return null
+  const builder = createColumnBuilder(type, undefined, 1)
+  if (builder instanceof BytesBuilder) builder.push(scalar as Uint8Array)
+  else if (builder instanceof WideBuilder) builder.push(BigInt(scalar as bigint))
+  else if (builder instanceof FixedBuilder && typeof scalar === 'bigint') builder.pushBigInt(scalar)
+  else if (builder instanceof FixedBuilder) builder.pushNumber(scalar as number)
+  else throw new TypeError(`a ${type.kind} column has no scalars`)
+  return valueReader(column, type, form, builder.view())(0)
+}
