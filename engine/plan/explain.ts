@@ -1,6 +1,8 @@
 import { assertNever } from '../assert.ts'
 import {
+  type Decision,
   decide,
+  decideFull,
   type Growth,
   type GrowthStep,
   type PickOptions,
@@ -24,19 +26,12 @@ export interface Explanation {
 
 /** Explains what `pickCompaction` decides for these runs; both take the decision and its trace from `decide`. */
 export function explainPick(runs: readonly RunSize[], options: PickOptions): Explanation {
-  const { unit, rules } = decide(runs, options)
-  const sizes = runs.map(({ level, bytes }) => ({ level, bytes }))
-  return { trigger: options.trigger, runs: sizes, rules, unit, levelsAfter: applyUnit(sizes, unit) }
+  return explain(runs, options.trigger, decide(runs, options))
 }
 
-/** Explains a full compaction on request. */
+/** Explains a full compaction on request, as `decideFull` takes it. */
 export function explainFull(runs: readonly RunSize[], numLevels: number, trigger: number): Explanation {
-  const sizes = runs.map(({ level, bytes }) => ({ level, bytes }))
-  const outputLevel = numLevels - 1
-  const idle = runs.length === 0 || (runs.length === 1 && runs[0].level === outputLevel)
-  const unit: Unit | null = idle ? null : { runCount: runs.length, outputLevel, reason: 'full' }
-  const rules: RuleTrace[] = [{ rule: 'full', holds: !idle }]
-  return { trigger, runs: sizes, rules, unit, levelsAfter: applyUnit(sizes, unit) }
+  return explain(runs, trigger, decideFull(runs, numLevels))
 }
 
 /** The explanation as text: the runs, a line a rule, the verdict, the levels after. No trailing newline. */
@@ -59,6 +54,11 @@ export function formatBytes(bytes: number): string {
     unit++
   }
   return `${value >= 100 ? Math.round(value) : Number(value.toPrecision(3))} ${units[unit]}`
+}
+
+function explain(runs: readonly RunSize[], trigger: number, { unit, rules }: Decision): Explanation {
+  const sizes = runs.map(({ level, bytes }) => ({ level, bytes }))
+  return { trigger, runs: sizes, rules, unit, levelsAfter: applyUnit(sizes, unit) }
 }
 
 function applyUnit(runs: readonly RunSize[], unit: Unit | null): readonly RunSize[] {
@@ -92,7 +92,7 @@ function renderRule(rule: RuleTrace): string {
     case 'full':
       return rule.holds
         ? 'Full compaction on request: all runs.'
-        : 'Full compaction on request: all is at the highest level already.'
+        : 'Full compaction on request: nothing lies below the highest level.'
     default:
       return assertNever(rule)
   }

@@ -1,6 +1,6 @@
 import type { DataFile } from '../../formats/meta/types.ts'
 import { assert } from '../assert.ts'
-import { highestLevel, type Levels } from './levels.ts'
+import type { Levels } from './levels.ts'
 import type { Pick, PickReason, SortedRun } from './types.ts'
 
 /** Options of the universal picker, resolved: no defaults left to fill, no clock left to ask. */
@@ -110,10 +110,20 @@ export function decide(runs: readonly RunSize[], options: PickOptions): Decision
   return { unit, rules }
 }
 
-/** `decide` for real runs: the files to take. A unit that would move nothing (one file that is already there) is no pick. */
+/** `decide` for real runs: the files to take. No pick is a single file that lies at the output level already. */
 export function pickCompaction(runs: readonly SortedRun[], options: PickOptions): Pick | null {
   const { unit } = decide(runs, options)
   return unit === null ? null : takeRuns(runs, unit)
+}
+
+/** A full compaction on request: all runs to the highest level, or nothing when one run is left and lies there. */
+export function decideFull(runs: readonly RunSize[], numLevels: number): Decision {
+  const outputLevel = numLevels - 1
+  const holds = runs.length > 1 || (runs.length === 1 && runs[0].level !== outputLevel)
+  return {
+    unit: holds ? { runCount: runs.length, outputLevel, reason: 'full' } : null,
+    rules: [{ rule: 'full', holds }],
+  }
 }
 
 /** Files that a full compaction must write again though they already lie at the highest level. */
@@ -125,17 +135,17 @@ export interface RewriteNeeds {
 }
 
 /**
- * A full compaction on request: all runs to the highest level. When one run is left and it is there already, only files
- * that need it are rewritten, one by one (reason `rewrite-files`), so a second full compaction in a row does nothing.
+ * `decideFull` for a bucket. When all lies at the highest level already, only files that need it are rewritten, one by one
+ * (reason `rewrite-files`, see `rewriteEach`), so a second full compaction in a row does nothing.
  */
 export function pickFull(levels: Levels, needs: RewriteNeeds): Pick | null {
-  const { runs } = levels
-  const outputLevel = levels.numLevels - 1
-  if (runs.length === 1 && highestLevel(levels) === outputLevel) {
-    const files = runs[0].files.filter((file) => needs.forceRewriteAllFiles || needs.needsRewrite?.(file) === true)
-    return files.length === 0 ? null : { outputLevel, runCount: 1, files, reason: 'rewrite-files' }
-  }
-  return takeRuns(runs, { runCount: runs.length, outputLevel, reason: 'full' })
+  const { runs, numLevels } = levels
+  const { unit } = decideFull(runs, numLevels)
+  if (unit !== null) return takeRuns(runs, unit)
+  const files = runs
+    .flatMap((run) => run.files)
+    .filter((file) => needs.forceRewriteAllFiles || needs.needsRewrite?.(file) === true)
+  return files.length === 0 ? null : { outputLevel: numLevels - 1, runCount: 1, files, reason: 'rewrite-files' }
 }
 
 /** Hours of the day, local time, from `start` inclusive to `end` exclusive; -1 = not set. May pass midnight. */
@@ -153,10 +163,8 @@ export function activeOffPeakRatio(hours: OffPeakHours, hour: number): number {
   return inside ? ratio : 0
 }
 
-function takeRuns(runs: readonly SortedRun[], unit: Unit): Pick | null {
+function takeRuns(runs: readonly SortedRun[], unit: Unit): Pick {
   const files = runs.slice(0, unit.runCount).flatMap((run) => run.files)
-  const movesNothing = files.length === 1 && files[0].level === unit.outputLevel
-  if (files.length === 0 || movesNothing) return null
   return { outputLevel: unit.outputLevel, runCount: unit.runCount, files, reason: unit.reason }
 }
 

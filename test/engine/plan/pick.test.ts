@@ -106,13 +106,14 @@ t.test('a pick leaves no level-0 run behind and never writes over a run that sta
     const rest = runs.slice(unit.runCount)
     if (unit.outputLevel < 1 || unit.outputLevel >= options.numLevels) t.fail(`output out of range: ${said}`)
     if (rest.some((run) => run.level <= unit.outputLevel)) t.fail(`a newer or equal level stays: ${said}`)
+    if (unit.runCount === 1 && runs[0].level === unit.outputLevel) t.fail(`moves nothing: ${said}`)
     const holding = rules.filter((rule) => rule.holds)
     if (holding.length !== 1 || rules.at(-1) !== holding[0])
       t.fail(`the last rule tried is the one that holds: ${said}`)
   }
 })
 
-t.test('a single file at the output level is no pick, elsewhere it is', async (t) => {
+t.test('a single file is a pick only where it can move up', async (t) => {
   const options = { ...defaults, trigger: 1 }
   const at = (level: number) => buildLevels([file({ name: 'a', level })], 6, compareBytes).runs
   t.equal(pickCompaction(at(5), options), null)
