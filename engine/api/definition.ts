@@ -1,3 +1,4 @@
+import { SCHEMA_VERSION } from '../../formats/meta/schema.ts'
 import type { TableSchema } from '../../formats/meta/types.ts'
 import { describeType } from '../../formats/types/parse.ts'
 import { type DataType, type Field, withNullable } from '../../formats/types/row-type.ts'
@@ -25,9 +26,6 @@ export interface TableDefinition<F extends Fields, PK extends readonly KeyNames<
   readonly primaryKey: PK
   readonly partitionBy?: readonly PK[number][]
 }
-
-/** Version of schema files that this library writes. */
-const SCHEMA_VERSION = 3
 
 const RESERVED_NAMES = new Set(['_SEQUENCE_NUMBER', '_VALUE_KIND', '_LEVEL', 'rowkind', '_ROW_ID'])
 const RESERVED_PREFIX = '_KEY_'
