@@ -75,11 +75,9 @@ export class Snapshots {
     return (await this.#list()).filter((id) => id >= earliest)
   }
 
-  /** Ids below the earliest whose files are still there: an expiry did not end. */
-  async leftoverIds(): Promise<readonly number[]> {
-    const earliest = await this.earliestId()
-    if (earliest === undefined) return []
-    return (await this.#list()).filter((id) => id < earliest)
+  /** Ids of all snapshot files, also those below the earliest: an expiry did not end. Ascending. */
+  async allIds(): Promise<readonly number[]> {
+    return this.#list()
   }
 
   /**

@@ -1,0 +1,177 @@
+import type { ManifestEntry, Snapshot } from '../../formats/meta/types.ts'
+import { pathId } from '../plan/entry-id.ts'
+import {
+  type ExpirePlan,
+  type ExpireRange,
+  keptSnapshots,
+  nearestTag,
+  planExpire,
+  snapshotsToExpire,
+  taggedFiles,
+} from '../plan/expire.ts'
+import { mapLimited } from '../store/concurrent.ts'
+import { readConsumers } from '../store/consumers.ts'
+import type { Pins } from '../store/pins.ts'
+import type { TableStore } from '../store/table-store.ts'
+import { dataPathsOf } from '../store/table-store.ts'
+import type { ExpireRequest } from './expire-request.ts'
+import { Remover } from './remover.ts'
+import { metadataOf, otherUsers, tolerant } from './used-files.ts'
+
+/** What an expiry did, or would do. */
+export interface ExpireResult {
+  /** Ids of the snapshots that ended, ascending; also those that an earlier, broken-off run had left half removed. */
+  readonly expired: readonly number[]
+  /** Absolute paths of all files removed: data, metadata, snapshots. */
+  readonly files: readonly string[]
+  /** Bytes of those files. */
+  readonly bytes: number
+  /** Earliest snapshot afterwards; undefined for a table without snapshots. */
+  readonly earliest: number | undefined
+  /** Pinned snapshots that kept others from ending: worth another run when their readers are done. */
+  readonly heldBack: readonly number[]
+}
+
+/**
+ * Ends snapshots and removes what only they name.
+ *
+ *   choose ─▶ plan ─▶ EARLIEST := end ─▶ data files ─▶ index, statistics ─▶ manifests ─▶ snapshot files
+ *
+ * EARLIEST moves first, so no reader starts on a snapshot that is half gone. A run that stops anywhere is finished by the
+ * next one: all it has to do follows from the snapshot files below EARLIEST, which go last. Spared is what a tag, a consumer,
+ * a pin of this process, another branch or a long-lived changelog needs. If any of these cannot be read, nothing is removed;
+ * a damaged manifest of a snapshot that ends only leaves its data files to the orphan cleaner. Missing files are fine.
+ */
+export async function expireSnapshots(
+  store: TableStore,
+  pins: Pins,
+  request: ExpireRequest,
+  nowMillis: number,
+): Promise<ExpireResult> {
+  const { snapshots } = store
+  const earliest = await snapshots.earliestId()
+  const latest = await snapshots.latestId()
+  if (earliest === undefined || latest === undefined) {
+    return { expired: [], files: [], bytes: 0, earliest: undefined, heldBack: [] }
+  }
+  const { end, heldBack } = await chooseEnd(store, request, { earliest, latest, nowMillis, pinned: pins.ids() })
+  const remover = new Remover(store, dataPathsOf(store.paths, await store.schemas.latest()), request)
+  let work = await loadWork(store, end, pins.ids())
+  if (!request.dryRun) {
+    if ((await snapshots.earliestHint()) !== end) await snapshots.writeEarliestHint(end)
+    // A tag or a pin made before EARLIEST moved is seen here; one made after it finds its snapshot expired.
+    if (await changedSince(store, pins, work)) work = await loadWork(store, end, pins.ids())
+  }
+  if (work.plan !== undefined) await remover.remove(work.plan, work.ended)
+  const { files, bytes } = remover
+  return { expired: work.ended.map(({ id }) => id), files, bytes, earliest: end, heldBack }
+}
+
+/** What one run removes, and what that was decided by. */
+interface Work {
+  readonly ended: readonly Snapshot[]
+  /** Undefined when there is nothing to do. */
+  readonly plan: ExpirePlan | undefined
+  readonly tagNames: readonly string[]
+  readonly pinned: readonly number[]
+}
+
+/** All snapshots below `end` and below the first pin: those chosen now, and leftovers of a run that broke off. */
+async function loadWork(store: TableStore, end: number, pinned: readonly number[]): Promise<Work> {
+  const tagNames = await store.tags.names()
+  const ids = await store.snapshots.allIds()
+  const stop = ids.find((id) => id >= Math.min(end, ...pinned))
+  const ended = (
+    await mapLimited(
+      ids.filter((id) => stop !== undefined && id < stop),
+      (id) => store.snapshots.find(id),
+    )
+  ).filter((snapshot) => snapshot !== undefined)
+  const kept = stop === undefined ? undefined : await store.snapshots.find(stop)
+  if (kept === undefined || ended.length === 0) return { ended: [], plan: undefined, tagNames, pinned }
+  return { ended, plan: await loadPlan(store, ended, kept), tagNames, pinned }
+}
+
+async function changedSince(store: TableStore, pins: Pins, work: Work): Promise<boolean> {
+  const same = (a: readonly unknown[], b: readonly unknown[]) => a.length === b.length && a.every((x, i) => x === b[i])
+  return !same(await store.tags.names(), work.tagNames) || !same(pins.ids(), work.pinned)
+}
+
+interface Situation {
+  readonly earliest: number
+  readonly latest: number
+  readonly nowMillis: number
+  readonly pinned: readonly number[]
+}
+
+async function chooseEnd(
+  store: TableStore,
+  request: ExpireRequest,
+  { earliest, latest, nowMillis, pinned }: Situation,
+): Promise<{ readonly end: number; readonly heldBack: readonly number[] }> {
+  const consumers = await readConsumers(store.fs, store.paths.consumers)
+  const wanted = consumers.map((consumer) => consumer.nextSnapshot)
+  const input = { ...request, earliest, latest, nowMillis }
+  const times = await timesUntilYoung(store, request, earliest, latest, nowMillis)
+  const timeOf = (id: number) => times.get(id)
+  const free = snapshotsToExpire({ ...input, needed: wanted }, timeOf)
+  const chosen = snapshotsToExpire({ ...input, needed: [...wanted, ...pinned] }, timeOf)
+  const heldBack = chosen.end < free.end ? pinned.filter((id) => id < free.end) : []
+  // In a gap the first snapshot that stays is the next one there is.
+  const ids = await store.snapshots.ids()
+  const end = ids.find((id) => id >= chosen.end) ?? latest
+  return { end, heldBack }
+}
+
+/** Times of snapshots from the first that is not surplus up to the first that is young enough to stay: more decide nothing. */
+async function timesUntilYoung(
+  store: TableStore,
+  request: ExpireRequest,
+  earliest: number,
+  latest: number,
+  nowMillis: number,
+): Promise<ReadonlyMap<number, number>> {
+  const times = new Map<number, number>()
+  const first = Math.max(earliest, latest - request.retainMax + 1)
+  const end = Math.min(latest - request.retainMin + 1, earliest + request.limit)
+  for (let id = first; id < end; id++) {
+    const time = (await store.snapshots.find(id))?.timeMillis
+    if (time === undefined) continue
+    times.set(id, time)
+    if (time >= nowMillis - request.retainMillis) break
+  }
+  return times
+}
+
+/** The plan for snapshots that end, `kept` being the first that stays. */
+async function loadPlan(store: TableStore, ended: readonly Snapshot[], kept: Snapshot): Promise<ExpirePlan> {
+  const others = await otherUsers(store)
+  const range: ExpireRange = { begin: ended[0]!.id, end: kept.id }
+  const later = [...ended.slice(1), kept]
+  const tags = (await store.tags.list()).map((tag) => ({ ...tag, snapshotId: tag.snapshot.id }))
+  const nearest = new Set(later.flatMap(({ id }) => nearestTag(tags, id) ?? []))
+  const changelogs = await mapLimited(ended, (snapshot) =>
+    tolerant<readonly ManifestEntry[]>('may', [], () => store.manifests.changelogEntries(snapshot)),
+  )
+  const plan = planExpire({
+    range,
+    deltas: await mapLimited(later, async (snapshot) => ({
+      id: snapshot.id,
+      entries: await tolerant<readonly ManifestEntry[] | null>('may', null, () =>
+        store.manifests.deltaEntries(snapshot),
+      ),
+    })),
+    tags: await mapLimited([...nearest], async (tag) => ({
+      ...tag,
+      files: taggedFiles(await store.manifests.liveEntries(tag.snapshot)),
+    })),
+    changelogFiles: changelogs.flat(),
+    expiredMetadata: await mapLimited(ended, (snapshot) => metadataOf(store, snapshot, 'may')),
+    keptMetadata: [
+      await metadataOf(store, kept, 'must'),
+      ...(await mapLimited(keptSnapshots(range, tags).tags, (tag) => metadataOf(store, tag.snapshot, 'must'))),
+      ...others.metadata,
+    ],
+  })
+  return { ...plan, dataFiles: plan.dataFiles.filter((entry) => !others.dataFiles.has(pathId(entry))) }
+}

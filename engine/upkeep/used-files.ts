@@ -1,0 +1,109 @@
+import { parseBranchFolder, parseChangelogName } from '../../formats/meta/names.ts'
+import { parseSnapshot } from '../../formats/meta/snapshot.ts'
+import type { ManifestEntry, ManifestFile, Snapshot } from '../../formats/meta/types.ts'
+import { isTableError } from '../errors.ts'
+import { pathId } from '../plan/entry-id.ts'
+import { type MetadataFiles, namedManifests } from '../plan/expire.ts'
+import { isMissing, withPath } from '../store/errors.ts'
+import { listIfPresent, listNumbers } from '../store/listing.ts'
+import { MAIN_BRANCH } from '../store/paths.ts'
+import { branchStore, type TableStore } from '../store/table-store.ts'
+
+/** What a read that fails means. `must`: the files are needed, so stop. `may`: the snapshot is half gone already, go on. */
+export type Strictness = 'must' | 'may'
+
+/**
+ * Everything in `manifest/`, `index/` and `statistics/` that a snapshot uses. Manifests come before the lists that name
+ * them, so that a removal which stops half-way can be taken up again.
+ */
+export async function metadataOf(store: TableStore, snapshot: Snapshot, strict: Strictness): Promise<MetadataFiles> {
+  const { changelogManifestList, indexManifest } = snapshot
+  const lists: [name: string, bytes: number | undefined][] = [
+    [snapshot.baseManifestList, snapshot.baseManifestListSize],
+    [snapshot.deltaManifestList, snapshot.deltaManifestListSize],
+  ]
+  if (changelogManifestList !== undefined) lists.push([changelogManifestList, snapshot.changelogManifestListSize])
+  const manifests: string[] = []
+  for (const [name, bytes] of lists) {
+    const list = await tolerant<readonly ManifestFile[]>(strict, [], () => store.manifests.readList(name, bytes))
+    for (const manifest of list) manifests.push(manifest.name)
+  }
+  const indexes = indexManifest === undefined ? [] : await tolerant(strict, [], () => store.indexes.read(indexManifest))
+  return {
+    manifests: [...manifests, ...namedManifests(snapshot)],
+    indexes: indexes.map((entry) => entry.name),
+    statistics: snapshot.statistics === undefined ? [] : [snapshot.statistics],
+  }
+}
+
+/** The result of `read`; `fallback` for a file that is missing or damaged, where that is allowed. Other errors are thrown. */
+export async function tolerant<T>(strict: Strictness, fallback: T, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (strict === 'may' && isTableError(error, 'CORRUPT')) return fallback
+    throw error
+  }
+}
+
+/** What other branches and long-lived changelogs use: an expiry of one branch removes none of it. */
+export interface OtherUsers {
+  readonly metadata: readonly MetadataFiles[]
+  /** `pathId`s. */
+  readonly dataFiles: ReadonlySet<string>
+}
+
+/** Reads it all, or throws: what cannot be read cannot be spared. Costs two listings when there are neither. */
+export async function otherUsers(store: TableStore): Promise<OtherUsers> {
+  const metadata: MetadataFiles[] = []
+  const dataFiles = new Set<string>()
+  const use = (entries: readonly ManifestEntry[]) => {
+    for (const entry of entries) dataFiles.add(pathId(entry))
+  }
+  for (const branch of await otherBranches(store)) {
+    for (const snapshot of await allSnapshots(branchStore(store, branch))) {
+      metadata.push(await metadataOf(store, snapshot, 'must'))
+      use(await store.manifests.liveEntries(snapshot))
+      use(await store.manifests.changelogEntries(snapshot))
+    }
+  }
+  for (const changelog of await changelogs(store)) {
+    // Of a changelog only a part is left, by design: what is there is in use, what is missing is not.
+    metadata.push(await metadataOf(store, changelog, 'may'))
+    const added = async (read: () => Promise<readonly ManifestEntry[]>) =>
+      use((await tolerant('may', [], read)).filter((entry) => entry.kind === 'add'))
+    if (changelog.changelogManifestList === undefined) await added(() => store.manifests.deltaEntries(changelog))
+    else await added(() => store.manifests.changelogEntries(changelog))
+  }
+  return { metadata, dataFiles }
+}
+
+async function otherBranches(store: TableStore): Promise<readonly string[]> {
+  const folders = await listIfPresent(store.fs, store.paths.branches)
+  const names = folders.flatMap(({ name, kind }) => (kind === 'file' ? [] : (parseBranchFolder(name) ?? [])))
+  return [MAIN_BRANCH, ...names].filter((name) => name !== store.paths.branch)
+}
+
+/** Snapshots and tags of a branch, the latter whether or not their snapshot is still there. */
+async function allSnapshots(store: TableStore): Promise<readonly Snapshot[]> {
+  const found: Snapshot[] = []
+  for (const id of await store.snapshots.ids()) {
+    const snapshot = await store.snapshots.find(id)
+    if (snapshot !== undefined) found.push(snapshot)
+  }
+  return [...found, ...(await store.tags.list()).map((tag) => tag.snapshot)]
+}
+
+async function changelogs(store: TableStore): Promise<readonly Snapshot[]> {
+  const { fs, paths } = store
+  const found: Snapshot[] = []
+  for (const id of await listNumbers(fs, paths.changelogs, parseChangelogName)) {
+    const path = `${paths.changelogs}/changelog-${id}`
+    try {
+      found.push(await withPath(path, async () => parseSnapshot(await fs.readFile(path))))
+    } catch (error) {
+      if (!isMissing(error)) throw error
+    }
+  }
+  return found
+}
