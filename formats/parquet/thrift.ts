@@ -79,8 +79,9 @@ export class ThriftReader {
       byte = this.byte()
       half += (byte & 0x7f) * 2 ** shift
     }
-    if (half > Number.MAX_SAFE_INTEGER - 1) throw corrupt(`Thrift integer at byte ${start} is beyond 2^53`)
-    return (first & 1) === 0 ? half : -half - 1
+    const value = (first & 1) === 0 ? half : -half - 1
+    if (!Number.isSafeInteger(value)) throw corrupt(`Thrift integer at byte ${start} is beyond 2^53`)
+    return value
   }
 
   int(bits: 16 | 32): number {
@@ -270,8 +271,9 @@ export const text: Wire<string> = {
   type: BINARY,
   read: (reader) => {
     const start = reader.offset
+    const bytes = reader.binary()
     try {
-      return utf8.decode(reader.binary())
+      return utf8.decode(bytes)
     } catch (error) {
       throw corrupt(`Thrift text at byte ${start} is not UTF-8`, error)
     }

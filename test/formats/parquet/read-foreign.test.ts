@@ -28,7 +28,12 @@ for (const name of names) {
   t.test(`${name}: ranges give the rows they name`, async (t) => {
     const expected = fixtureRows(name)
     const n = expected.length
-    const cuts = [[0, 1], [3, 9], [Math.floor(n / 2), Math.floor(n / 2) + 5], [n - 2, n]]
+    const cuts = [
+      [0, 1],
+      [3, 9],
+      [Math.floor(n / 2), Math.floor(n / 2) + 5],
+      [n - 2, n],
+    ]
     const ranges = cuts.map(([start, end]) => ({ start: start!, end: end! })).filter((r) => r.start >= 0 && r.end <= n)
     const disjoint = ranges.filter((r, i) => i === 0 || r.start >= ranges[i - 1]!.end)
     const wanted = disjoint.flatMap((r) => expected.slice(r.start, r.end))

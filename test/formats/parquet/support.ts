@@ -51,9 +51,11 @@ export function rowsOf(file: ParquetFile, options: Partial<ReadOptions> = {}): R
 /** A value as the golden tables and the fixtures print it; also checks that what lies under a null is zero. */
 export function jsonOf(type: DataType, column: Column, row: number): unknown {
   if (column.valid !== undefined && column.valid[row] === 0) {
-    if (column.kind === 'fixed' && Number(column.values[row]) !== 0) throw new Error(`value under a null: ${column.values[row]}`)
+    if (column.kind === 'fixed' && Number(column.values[row]) !== 0)
+      throw new Error(`value under a null: ${column.values[row]}`)
     if (column.kind === 'wide' && column.values[2 * row] !== 0n) throw new Error('value under a null')
-    if (column.kind === 'bytes' && column.offsets[row] !== column.offsets[row + 1]) throw new Error('bytes under a null')
+    if (column.kind === 'bytes' && column.offsets[row] !== column.offsets[row + 1])
+      throw new Error('bytes under a null')
     return null
   }
   if (column.valid !== undefined && column.valid[row] !== 1) throw new Error(`valid holds ${column.valid[row]}`)
@@ -103,7 +105,10 @@ function fixedJson(type: DataType, value: number | bigint): unknown {
     case 'date':
       return new Date((value as number) * 86400000).toISOString().slice(0, 10)
     case 'time':
-      return new Date(value as number).toISOString().slice(11, 23).slice(0, type.precision === 0 ? 8 : 9 + type.precision)
+      return new Date(value as number)
+        .toISOString()
+        .slice(11, 23)
+        .slice(0, type.precision === 0 ? 8 : 9 + type.precision)
     case 'timestamp':
     case 'timestamp_ltz':
       return timestampText(type, value as bigint, type.precision <= 3 ? 1000n : 1000000n)
@@ -123,7 +128,9 @@ function timestampText(type: DataType, ticks: bigint, perSecond: bigint): string
   let seconds = ticks / perSecond
   if (seconds * perSecond > ticks) seconds -= 1n
   const digits = String(perSecond).length - 1
-  const fraction = String(ticks - seconds * perSecond).padStart(digits, '0').slice(0, precision)
+  const fraction = String(ticks - seconds * perSecond)
+    .padStart(digits, '0')
+    .slice(0, precision)
   const text = new Date(Number(seconds) * 1000).toISOString().replace('+00', '').slice(0, -5)
   return `${text}${precision > 0 ? `.${fraction}` : ''}${kind === 'timestamp_ltz' ? 'Z' : ''}`
 }

@@ -123,8 +123,8 @@ def flat(rows, nulls=True):
 
 
 for version in ["1.0", "2.0"]:
-    write(f"flat_v{version[0]}_plain", flat(50), data_page_version=version, use_dictionary=False, compression="snappy", data_page_size=300, write_batch_size=17)
-    write(f"flat_v{version[0]}_dictionary", flat(50), data_page_version=version, compression="zstd", data_page_size=200, write_batch_size=13)
+    write(f"flat_v{version[0]}_plain", flat(40), data_page_version=version, use_dictionary=False, compression="snappy", data_page_size=300, write_batch_size=17)
+    write(f"flat_v{version[0]}_dictionary", flat(40), data_page_version=version, compression="zstd", data_page_size=200, write_batch_size=13)
 write("flat_required", pa.table(flat(60, nulls=False).columns, pa.schema([f.with_nullable(False) for f in flat(1).schema])), compression="gzip", row_group_size=25)
 write("brotli", flat(40), compression="brotli")
 write("lz4_raw", flat(40), compression="lz4", write_page_checksum=True)
@@ -133,27 +133,27 @@ write("checksum_v2", flat(40), compression="zstd", write_page_checksum=True, dat
 wide = 2**62
 delta = pa.table(
     {
-        "i32": pa.array([maybe(rng.choice([-(2**31), 2**31 - 1, i]), 0.1) for i in range(300)], pa.int32()),
-        "i64": pa.array([maybe(rng.choice([-(2**63), 2**63 - 1, i * wide // 150, i]), 0.1) for i in range(300)], pa.int64()),
-        "steady": pa.array([1700000000000 + 1000 * i for i in range(300)], pa.int64()),
-        "length": pa.array([maybe("v" * (i % 13) + str(i), 0.1) for i in range(300)], pa.string()),
-        "prefix": pa.array([maybe(f"https://example.org/{i // 50}/{i}", 0.1) for i in range(300)], pa.string()),
-        "flba": pa.array([maybe(i.to_bytes(6, "big"), 0.1) for i in range(300)], pa.binary(6)),
+        "i32": pa.array([maybe(rng.choice([-(2**31), 2**31 - 1, i]), 0.1) for i in range(240)], pa.int32()),
+        "i64": pa.array([maybe(rng.choice([-(2**63), 2**63 - 1, i * wide // 150, i]), 0.1) for i in range(240)], pa.int64()),
+        "steady": pa.array([1700000000000 + 1000 * i for i in range(240)], pa.int64()),
+        "length": pa.array([maybe("v" * (i % 13) + str(i), 0.1) for i in range(240)], pa.string()),
+        "prefix": pa.array([maybe(f"https://example.org/{i // 50}/{i}", 0.1) for i in range(240)], pa.string()),
+        "flba": pa.array([maybe(i.to_bytes(6, "big"), 0.1) for i in range(240)], pa.binary(6)),
     }
 )
 encodings = {"i32": "DELTA_BINARY_PACKED", "i64": "DELTA_BINARY_PACKED", "steady": "DELTA_BINARY_PACKED",
              "length": "DELTA_LENGTH_BYTE_ARRAY", "prefix": "DELTA_BYTE_ARRAY", "flba": "DELTA_BYTE_ARRAY"}
 for version in ["1.0", "2.0"]:
-    write(f"delta_v{version[0]}", delta.slice(0, 200 if version == "2.0" else 300), data_page_version=version, use_dictionary=False, column_encoding=encodings, compression="zstd", data_page_size=1500, write_batch_size=100)
+    write(f"delta_v{version[0]}", delta.slice(0, 160 if version == "2.0" else 240), data_page_version=version, use_dictionary=False, column_encoding=encodings, compression="zstd", data_page_size=1500, write_batch_size=100)
 
 split = pa.table(
     {
-        "f": pa.array([maybe(rng.random(), 0.1) for _ in range(120)], pa.float32()),
-        "d": pa.array([maybe(rng.random(), 0.1) for _ in range(120)], pa.float64()),
-        "i32": pa.array([maybe(rng.randint(-(2**31), 2**31 - 1), 0.1) for _ in range(120)], pa.int32()),
-        "i64": pa.array([maybe(rng.randint(-(2**63), 2**63 - 1), 0.1) for _ in range(120)], pa.int64()),
-        "flba": pa.array([maybe(rng.randbytes(5), 0.1) for _ in range(120)], pa.binary(5)),
-        "half": pa.array([maybe(x, 0.1) for x in numpy.linspace(-60000, 60000, 120).astype("float16")], pa.float16()),
+        "f": pa.array([maybe(rng.random(), 0.1) for _ in range(60)], pa.float32()),
+        "d": pa.array([maybe(rng.random(), 0.1) for _ in range(60)], pa.float64()),
+        "i32": pa.array([maybe(rng.randint(-(2**31), 2**31 - 1), 0.1) for _ in range(60)], pa.int32()),
+        "i64": pa.array([maybe(rng.randint(-(2**63), 2**63 - 1), 0.1) for _ in range(60)], pa.int64()),
+        "flba": pa.array([maybe(rng.randbytes(5), 0.1) for _ in range(60)], pa.binary(5)),
+        "half": pa.array([maybe(x, 0.1) for x in numpy.linspace(-60000, 60000, 60).astype("float16")], pa.float16()),
     }
 )
 write("byte_stream_split", split, use_dictionary=False, use_byte_stream_split=True, data_page_size=200, write_batch_size=30)
@@ -209,7 +209,7 @@ nested = pa.Table.from_pylist([nested_row(i) for i in range(80)], nested_type)
 for version in ["1.0", "2.0"]:
     write(f"nested_v{version[0]}", nested, data_page_version=version, compression="zstd", data_page_size=64, write_batch_size=8, row_group_size=50)
 write("nested_item_names", nested.slice(0, 20), use_compliant_nested_type=False)
-long_lists = pa.table({"id": pa.array(range(40), pa.int32()), "l": pa.array([list(range(i * 3)) if i % 7 else None for i in range(40)], pa.list_(pa.int32()))})
+long_lists = pa.table({"id": pa.array(range(30), pa.int32()), "l": pa.array([list(range(i * 3)) if i % 7 else None for i in range(30)], pa.list_(pa.int32()))})
 for version in ["1.0", "2.0"]:
     write(f"long_lists_v{version[0]}", long_lists, data_page_version=version, data_page_size=100, write_batch_size=20, use_dictionary=False, write_page_index=True, compression="snappy")
 
