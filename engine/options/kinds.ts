@@ -12,9 +12,6 @@ export interface Kind<T> {
   print(value: T): string
 }
 
-/** Type of the values of a kind. */
-export type ValueOf<K> = K extends Kind<infer T> ? T : never
-
 /** Largest 32-bit integer: Paimon's "no limit" for counts. */
 export const MAX_INT = 2147483647
 

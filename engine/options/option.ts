@@ -4,7 +4,7 @@ import type { Kind } from './kinds.ts'
  * What an option bears on: `read` = it can change what a read answers (and so what may be written), `write` = only what is
  * written, `none` = neither the rows nor the files of this version.
  */
-export type Affects = 'read' | 'write' | 'none'
+type Affects = 'read' | 'write' | 'none'
 
 interface OptionBase {
   /** One sentence for the option reference. */

@@ -56,7 +56,7 @@ const aliases = new Map(
 )
 
 /** Key of the registry for a key as stored: aliases become the key they stand for. */
-export function canonicalKey(key: string): string {
+function canonicalKey(key: string): string {
   return aliases.get(key) ?? key
 }
 

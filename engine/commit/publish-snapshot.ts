@@ -1,0 +1,167 @@
+import type { CommitKind, ManifestEntry, Snapshot } from '../../formats/meta/types.ts'
+import type { Field } from '../../formats/types/row-type.ts'
+import { isTableError, TableError } from '../errors.ts'
+import type { ResolvedOptions } from '../options/resolve.ts'
+import { nextSnapshot, rowDelta } from '../plan/next-snapshot.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Random } from '../ports/random.ts'
+import type { ManifestWriter } from '../store/manifest-writer.ts'
+import type { Manifests } from '../store/manifests.ts'
+import type { Schemas } from '../store/schemas.ts'
+import type { Snapshots } from '../store/snapshots.ts'
+import { mergeBaseManifests } from './base-manifests.ts'
+
+/** The files that a commit works on. */
+export interface CommitStore {
+  readonly snapshots: Snapshots
+  readonly schemas: Schemas
+  readonly manifests: Manifests
+  readonly newManifestWriter: () => ManifestWriter
+  readonly partitionFields: readonly Field[]
+  readonly options: ResolvedOptions
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** One snapshot to be. */
+export interface SnapshotDraft {
+  readonly kind: CommitKind
+  readonly user: string
+  readonly identifier: bigint
+  readonly properties?: Readonly<Record<string, string>> | undefined
+  /**
+   * The entries to commit on top of `latest`, asked again for each try: conflicts are found here, in the state the snapshot
+   * will follow. Undefined = nothing is left to commit.
+   */
+  readonly prepare: (latest: Snapshot | undefined) => Promise<readonly ManifestEntry[] | undefined>
+}
+
+/**
+ * Writes the manifests of a draft and publishes its snapshot, again after each lost race.
+ *
+ *   latest L ─▶ prepare ─▶ manifests, lists ─▶ sync ─▶ link snapshot L+1 ─▶ LATEST
+ *       ▲                                                │ taken by another writer
+ *       └──────────────────── wait ◀─────────────────────┘
+ *
+ * Throws `CONFLICT` when the tries or `commit.timeout` run out, `POISONED` when it cannot be learnt whether the snapshot is
+ * there, and what `prepare` throws. Unless it throws `POISONED`, either the snapshot is durable or nothing is visible.
+ */
+export async function publishSnapshot(
+  store: CommitStore,
+  draft: SnapshotDraft,
+  signal?: AbortSignal,
+): Promise<Snapshot | undefined> {
+  const { options, clock, random, snapshots } = store
+  const started = clock.now()
+  for (let attempt = 0; ; attempt++) {
+    if (signal?.aborted) throw new TableError('ABORTED', 'The commit was aborted. Its rows are kept for the next.', {}, signal.reason)
+    const latest = await snapshots.latest()
+    const entries = await draft.prepare(latest)
+    if (entries === undefined) return undefined
+    const writer = store.newManifestWriter()
+    let snapshot: Snapshot
+    try {
+      snapshot = await build(store, draft, latest, entries, writer)
+    } catch (error) {
+      await writer.abort()
+      throw error
+    }
+    if ((await publish(store, snapshot, writer)) === 'published') return snapshot
+    await writer.abort()
+    const timeout = options['commit.timeout']
+    if (attempt >= options['commit.max-retries'] || (timeout !== undefined && clock.now() - started > timeout)) {
+      throw new TableError(
+        'CONFLICT',
+        `Other writers took snapshot ${snapshot.id} and ${attempt} before it. Nothing was committed and the rows are kept: commit again, or raise commit.max-retries.`,
+        { value: snapshot.id, attempts: attempt + 1 },
+      )
+    }
+    const wait = Math.min(options['commit.min-retry-wait'] * 2 ** attempt, options['commit.max-retry-wait'])
+    await clock.sleep(wait * (1 + random.fraction() / 5), { signal, ref: true })
+  }
+}
+
+async function build(
+  store: CommitStore,
+  draft: SnapshotDraft,
+  latest: Snapshot | undefined,
+  entries: readonly ManifestEntry[],
+  writer: ManifestWriter,
+): Promise<Snapshot> {
+  const { options, manifests, partitionFields } = store
+  const lists = latest === undefined ? undefined : await manifests.listsOf(latest)
+  const previous = lists === undefined ? [] : [...lists.base, ...lists.delta]
+  const mergeOptions = {
+    targetBytes: options['manifest.target-file-size'],
+    fullThresholdBytes: options['manifest.full-compaction-threshold-size'],
+    minCount: options['manifest.merge-min-count'],
+  }
+  const base = await writer.writeList(
+    await mergeBaseManifests(previous, mergeOptions, partitionFields, manifests, writer),
+  )
+  const delta = await writer.writeList(await writer.writeManifests(entries))
+  await writer.sync()
+  return nextSnapshot(latest ?? null, {
+    kind: draft.kind,
+    schemaId: (await store.schemas.latest()).id,
+    user: draft.user,
+    identifier: draft.identifier,
+    nowMillis: store.clock.now(),
+    base,
+    delta,
+    deltaRows: rowDelta(entries),
+    properties: draft.properties,
+  })
+}
+
+async function publish(
+  { snapshots }: CommitStore,
+  snapshot: Snapshot,
+  writer: ManifestWriter,
+): Promise<'published' | 'taken'> {
+  try {
+    const outcome = await snapshots.publish(snapshot)
+    // The hint only saves readers a listing: a commit that is durable does not fail for it.
+    if (outcome === 'published') await snapshots.writeLatestHint(snapshot.id).catch(() => undefined)
+    return outcome
+  } catch (error) {
+    if (!isTableError(error) || error.details.outcome !== 'unknown') {
+      await writer.abort()
+      throw error
+    }
+    return await learnOutcome(snapshots, snapshot, writer, error)
+  }
+}
+
+/** After an error that may have published: what stands under the name decides. Nothing is deleted while that is open. */
+async function learnOutcome(
+  snapshots: Snapshots,
+  snapshot: Snapshot,
+  writer: ManifestWriter,
+  cause: TableError,
+): Promise<'taken'> {
+  const poisoned = (why: string) =>
+    new TableError(
+      'POISONED',
+      `Snapshot ${snapshot.id} ${why}: ${cause.message} Reads go on; reopen the table to write, and look whether the commit is there.`,
+      { ...cause.details, value: snapshot.id },
+      cause,
+    )
+  let found: Snapshot | undefined
+  try {
+    found = await snapshots.find(snapshot.id)
+  } catch (error) {
+    throw poisoned(`cannot be read back (${error instanceof Error ? error.message : String(error)})`)
+  }
+  if (found === undefined) {
+    await writer.abort()
+    throw cause
+  }
+  const ours =
+    found.commitUser === snapshot.commitUser &&
+    found.commitIdentifier === snapshot.commitIdentifier &&
+    found.commitKind === snapshot.commitKind &&
+    found.deltaManifestList === snapshot.deltaManifestList
+  if (ours) throw poisoned('was published but may not be durable')
+  return 'taken'
+}

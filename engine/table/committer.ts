@@ -1,0 +1,339 @@
+import type { ManifestEntry, Snapshot } from '../../formats/meta/types.ts'
+import { appendEntries, compactEntries } from '../commit/entries.ts'
+import { type CommitStore, publishSnapshot } from '../commit/publish-snapshot.ts'
+import { isTableError, TableError } from '../errors.ts'
+import { conflictError, findConflict, partitionsTouched } from '../plan/conflicts.ts'
+import { partitionId } from '../plan/entry-id.ts'
+import { buildIncrement, isEmptyIncrement } from '../plan/increment.ts'
+import { partitionFields } from '../plan/kv-layout.ts'
+import type { Increment } from '../plan/types.ts'
+import { manifestWriter } from '../store/table-store.ts'
+import { applyDelta, type TableView } from '../store/view.ts'
+import type { BucketWriter, PendingChange } from '../write/bucket-writer.ts'
+import type { TableWriter } from '../write/writer.ts'
+import type { Compactions } from './compactions.ts'
+import type { TableCore } from './core.ts'
+
+export interface CommitRequest {
+  readonly user: string
+  readonly identifier: bigint
+  readonly properties?: Readonly<Record<string, string>> | undefined
+  /** Callers that ask for nothing special may share one snapshot. */
+  readonly shareable: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What a commit made: its snapshots, at most an APPEND and a COMPACT. */
+export interface Committed {
+  readonly snapshots: readonly Snapshot[]
+  readonly addedFiles: number
+  readonly addedRows: number
+}
+
+interface Job {
+  readonly request: CommitRequest
+  epoch: number
+  readonly done: Promise<Committed>
+}
+
+/**
+ * Turns what landed into snapshots, one commit at a time. Callers that come while a commit waits for its turn share it.
+ *
+ *   cut ─▶ flushed ─▶ stall, force-compact ─▶ APPEND ─▶ COMPACT ─▶ view
+ *
+ * A change stays pending in its bucket until a snapshot holds it, so a commit that fails loses nothing: the next one takes it.
+ */
+export class Committer {
+  readonly #core: TableCore
+  readonly #writer: TableWriter
+  readonly #compactions: Compactions
+  readonly #store: CommitStore
+  #tail: Promise<unknown> = Promise.resolve()
+  #waiting: Job | undefined
+  #committedEpoch = 0
+  #lastUser = ''
+  #lastIdentifier = 0n
+  #compactQueued = false
+  #poison: TableError | undefined
+
+  constructor(core: TableCore, writer: TableWriter, compactions: Compactions) {
+    this.#core = core
+    this.#writer = writer
+    this.#compactions = compactions
+    const { store, services, schema, options } = core
+    this.#store = {
+      snapshots: store.snapshots,
+      schemas: store.schemas,
+      manifests: store.manifests,
+      newManifestWriter: () => manifestWriter(store, schema),
+      partitionFields: partitionFields(schema),
+      options,
+      clock: services.clock,
+      random: store.random,
+    }
+  }
+
+  /** Throws when a commit with unknown outcome has made writing unsafe. */
+  checkUsable(): void {
+    if (this.#poison !== undefined) throw this.#poison
+  }
+
+  /** Commits every row appended before this call. */
+  commit(request: CommitRequest): Promise<Committed> {
+    this.checkUsable()
+    const waiting = this.#waiting
+    if (waiting !== undefined && request.shareable && waiting.request.shareable && waiting.request.user === request.user) {
+      waiting.epoch = this.#writer.cut()
+      return waiting.done
+    }
+    const epoch = this.#writer.cut()
+    const done: Promise<Committed> = this.#enqueue(() => {
+      if (this.#waiting === job) this.#waiting = undefined
+      return this.#run(job)
+    })
+    const job: Job = { request, epoch, done }
+    this.#waiting = job
+    return done
+  }
+
+  /** A compaction landed: publishes it in a snapshot of its own once every row in it is committed. */
+  compactionLanded(): void {
+    if (this.#compactQueued) return
+    this.#compactQueued = true
+    this.#enqueue(async () => {
+      this.#compactQueued = false
+      if (this.#poison === undefined) await this.#publishCompactions(this.#committedEpoch, this.#background())
+    }).catch((error: unknown) => this.#core.events.emit('failure', { during: 'commit', error }))
+  }
+
+  /** Runs `step` between two commits. */
+  exclusive<T>(step: () => Promise<T>): Promise<T> {
+    return this.#enqueue(step)
+  }
+
+  /** Resolves when no commit runs or waits. */
+  async settled(): Promise<void> {
+    await this.#tail
+  }
+
+  /**
+   * Looks for snapshots of other writers and puts our uncommitted changes on top of them. Only between commits: `exclusive`.
+   * Files whose sequence numbers another writer used are written again, so that in scans too our rows are the newer ones.
+   */
+  async catchUp(): Promise<void> {
+    await this.#follow(await this.#core.store.snapshots.latest())
+  }
+
+  async #run({ request, epoch }: Job): Promise<Committed> {
+    const { options } = this.#core
+    this.checkUsable()
+    await this.#writer.flushed(epoch)
+    const touched = [...this.#writer.buckets].filter((bucket) => bucket.pendingUpTo(epoch, 'flush').length > 0)
+    const limit = options['num-sorted-run.stop-trigger'] + 1
+    for (const bucket of touched) await this.#compactions.stall(bucket, limit)
+    if (options['commit.force-compact']) await this.#compactAll(touched)
+    const appended = await this.#publishAppend(epoch, request)
+    this.#committedEpoch = Math.max(this.#committedEpoch, epoch)
+    const compacted = await this.#publishCompactions(epoch, request)
+    return {
+      snapshots: [appended?.snapshot, compacted].filter((snapshot) => snapshot !== undefined),
+      addedFiles: appended?.files ?? 0,
+      addedRows: appended?.rows ?? 0,
+    }
+  }
+
+  async #compactAll(buckets: readonly BucketWriter[]): Promise<void> {
+    for (const bucket of buckets) {
+      const manager = this.#compactions.of(bucket)
+      await manager.settled()
+      if (manager.cause !== undefined) throw manager.cause
+    }
+  }
+
+  async #publishAppend(
+    epoch: number,
+    request: CommitRequest,
+  ): Promise<{ snapshot: Snapshot; files: number; rows: number } | undefined> {
+    let taken: Taken[] = []
+    let entries: readonly ManifestEntry[] = []
+    const snapshot = await this.#publish('APPEND', request, async () => {
+      taken = this.#take(epoch, 'flush')
+      entries = appendEntries(taken.map(({ increment }) => increment))
+      this.#checkBucketCounts(entries)
+      return entries.length > 0 || this.#core.options['commit.force-create-snapshot'] ? entries : undefined
+    })
+    if (snapshot === undefined) return undefined
+    await this.#done(snapshot, entries, taken)
+    const rows = entries.reduce((sum, { file }) => sum + file.rows, 0)
+    return { snapshot, files: entries.length, rows }
+  }
+
+  /** A compaction that does not fit any more is dropped: the rows are safe, and the picker will look at the bucket again. */
+  async #publishCompactions(epoch: number, request: CommitRequest): Promise<Snapshot | undefined> {
+    let taken: Taken[] = []
+    let entries: readonly ManifestEntry[] = []
+    const snapshot = await this.#publish('COMPACT', request, async () => {
+      taken = this.#take(epoch, 'compact')
+      for (;;) {
+        const dropStats = this.#core.options['manifest.delete-file-drop-stats']
+        entries = compactEntries(taken.map(({ increment }) => increment), dropStats)
+        const live = liveEntries(this.#core.view, partitionsTouched(entries))
+        const conflict = findConflict(live, entries, 'COMPACT', this.#core.compareKeys)
+        if (conflict === null) break
+        const loser = taken.find(
+          ({ bucket }) =>
+            bucket.bucket === conflict.entry.bucket &&
+            partitionId(bucket.partition) === partitionId(conflict.entry.partition),
+        )
+        if (loser === undefined) throw conflictError(conflict, this.#core.name)
+        this.#drop(loser.bucket, loser.changes, conflictError(conflict, this.#core.name).message)
+        taken = taken.filter((other) => other !== loser)
+      }
+      return entries.length > 0 ? entries : undefined
+    })
+    if (snapshot !== undefined) await this.#done(snapshot, entries, taken)
+    return snapshot
+  }
+
+  async #publish(
+    kind: 'APPEND' | 'COMPACT',
+    request: CommitRequest,
+    prepare: () => Promise<readonly ManifestEntry[] | undefined>,
+  ): Promise<Snapshot | undefined> {
+    try {
+      return await publishSnapshot(
+        this.#store,
+        {
+          kind,
+          user: request.user,
+          identifier: request.identifier,
+          properties: kind === 'APPEND' ? request.properties : undefined,
+          prepare: async (latest) => {
+            await this.#follow(latest)
+            return prepare()
+          },
+        },
+        request.signal,
+      )
+    } catch (error) {
+      if (isTableError(error, 'POISONED')) this.#poison = error
+      throw error
+    }
+  }
+
+  async #done(snapshot: Snapshot, entries: readonly ManifestEntry[], taken: readonly Taken[]): Promise<void> {
+    const { view } = this.#core
+    const indexes = view?.indexes ?? []
+    const empty: TableView = { snapshot, partitions: new Map(), indexes }
+    await this.#core.setView(applyDelta(view ?? empty, snapshot, entries, indexes))
+    for (const { bucket, changes, obsolete } of taken) {
+      bucket.committed(changes)
+      this.#core.removeUnnamed(bucket.folder, obsolete)
+    }
+    if (snapshot.commitUser === this.#lastUser || this.#lastUser === '') {
+      this.#lastUser = snapshot.commitUser
+      this.#lastIdentifier = snapshot.commitIdentifier
+    }
+    const added = entries.filter((entry) => entry.kind === 'add').length
+    this.#core.events.emit('commit', {
+      snapshot: snapshot.id,
+      kind: snapshot.commitKind,
+      addedFiles: added,
+      removedFiles: entries.length - added,
+    })
+  }
+
+  /** Pending changes of a kind, folded by bucket. */
+  #take(epoch: number, kind: PendingChange['kind']): Taken[] {
+    const taken: Taken[] = []
+    for (const bucket of this.#writer.buckets) {
+      const changes = bucket.pendingUpTo(epoch, kind)
+      if (changes.length === 0) continue
+      const { increment, obsolete } = buildIncrement(
+        { partition: bucket.partition, bucket: bucket.bucket, totalBuckets: this.#core.options.bucket },
+        kind === 'flush' ? changes.flatMap((change) => change.after) : [],
+        kind === 'compact' ? changes : [],
+      )
+      if (!isEmptyIncrement(increment) || obsolete.length > 0) taken.push({ bucket, changes, increment, obsolete })
+    }
+    return taken
+  }
+
+  #checkBucketCounts(entries: readonly ManifestEntry[]): void {
+    for (const partition of partitionsTouched(entries)) {
+      const written = this.#core.totalBuckets(partition)
+      if (written === undefined || written === this.#core.options.bucket) continue
+      throw bucketCountError(this.#core, written)
+    }
+  }
+
+  /** Moves to a snapshot; where other writers changed buckets that we write, rebases ours. */
+  async #follow(latest: Snapshot | undefined): Promise<void> {
+    if (!(await this.#core.moveTo(latest))) return
+    for (const bucket of this.#writer.buckets) {
+      const { dropped, stale, offset } = bucket.rebase(this.#core.live(bucket.partition, bucket.bucket))
+      if (dropped.length > 0) this.#report(bucket, dropped, 'another writer changed the files it read')
+      if (stale.length === 0) continue
+      const renumbered = await this.#writer.renumber(bucket, stale, offset)
+      bucket.renumbered(stale, renumbered)
+      this.#core.removeUnnamed(bucket.folder, stale)
+    }
+  }
+
+  #drop(bucket: BucketWriter, changes: readonly PendingChange[], reason: string): void {
+    bucket.committed(changes)
+    const { dropped } = bucket.rebase(this.#core.live(bucket.partition, bucket.bucket))
+    this.#report(bucket, [...changes, ...dropped], reason)
+  }
+
+  #report(bucket: BucketWriter, dropped: readonly PendingChange[], reason: string): void {
+    const inputs = new Set(dropped.flatMap((change) => change.before.map((file) => file.name)))
+    for (const change of dropped) {
+      this.#core.removeUnnamed(bucket.folder, change.after.filter((file) => !inputs.has(file.name)))
+    }
+    this.#core.events.emit('conflict', {
+      partition: this.#core.partitionName(bucket.partition),
+      bucket: bucket.bucket,
+      reason,
+    })
+  }
+
+  /** A snapshot of background compaction goes under the last commit of ours, as the second half of Paimon's commits does. */
+  #background(): CommitRequest {
+    const user = this.#lastUser === '' ? this.#core.store.random.uuid() : this.#lastUser
+    return { user, identifier: this.#lastIdentifier, shareable: false }
+  }
+
+  #enqueue<T>(step: () => Promise<T>): Promise<T> {
+    const run = this.#tail.then(step)
+    this.#tail = run.catch(() => undefined)
+    return run
+  }
+}
+
+interface Taken {
+  readonly bucket: BucketWriter
+  readonly changes: readonly PendingChange[]
+  readonly increment: Increment
+  readonly obsolete: readonly Increment['added'][number][]
+}
+
+/** The table's option `bucket` and the files of a partition disagree. */
+export function bucketCountError(core: TableCore, written: number): TableError {
+  const wanted = core.options.bucket
+  return new TableError(
+    'CONFLICT',
+    `A partition of ${core.name} was written with ${written} buckets, the option bucket now says ${wanted}. Set it back to ${written}, or rewrite the partition with another engine.`,
+    { table: core.name, option: 'bucket', expected: written, actual: wanted },
+  )
+}
+
+function liveEntries(view: TableView | undefined, partitions: readonly Uint8Array[]): readonly ManifestEntry[] {
+  if (view === undefined) return []
+  return partitions.flatMap((partition) =>
+    [...(view.partitions.get(partitionId(partition))?.buckets.values() ?? [])].flatMap(
+      ({ bucket, totalBuckets, files }) =>
+        files.map((file): ManifestEntry => ({ kind: 'add', partition, bucket, totalBuckets, file })),
+    ),
+  )
+}

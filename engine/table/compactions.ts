@@ -1,0 +1,216 @@
+import type { DataFile } from '../../formats/meta/types.ts'
+import { CompactManager, type CompactionPlan, type CompactionRequest, planOf } from '../compact/manager.ts'
+import { isTableError } from '../errors.ts'
+import { type Explanation, explainFull, explainPick } from '../plan/explain.ts'
+import type { Levels } from '../plan/levels.ts'
+import { activeOffPeakRatio, type PickOptions, pickCompaction, pickFull } from '../plan/pick.ts'
+import { minFileSize } from '../plan/steps.ts'
+import { submit } from '../tasks/submit.ts'
+import type { FilesResult } from '../tasks/task.ts'
+import type { BucketWriter } from '../write/bucket-writer.ts'
+import { newCancelFlag } from '../write/writer.ts'
+import type { TableCore } from './core.ts'
+import type { CompactionEvent } from './events.ts'
+
+/** The compactions of all buckets of a table. Results land in the bucket's levels; `landed` sees to it that they are committed. */
+export class Compactions {
+  readonly #core: TableCore
+  readonly #landed: (bucket: BucketWriter) => void
+  readonly #managers = new Map<BucketWriter, CompactManager>()
+  /** When all runs of a bucket were last picked in this process. */
+  readonly #lastFull = new Map<BucketWriter, number>()
+
+  constructor(core: TableCore, landed: (bucket: BucketWriter) => void) {
+    this.#core = core
+    this.#landed = landed
+  }
+
+  get running(): number {
+    return [...this.#managers.values()].filter((manager) => manager.running !== undefined).length
+  }
+
+  of(bucket: BucketWriter): CompactManager {
+    const known = this.#managers.get(bucket)
+    if (known !== undefined) return known
+    const manager = new CompactManager(
+      {
+        levels: () => bucket.levels,
+        plan: (request) => this.#plan(bucket, request),
+        run: (plan, signal) => this.#run(bucket, plan, signal),
+        land: (plan, result) => this.#land(bucket, plan, result),
+        failed: (_, error) => {
+          if (!isTableError(error, 'ABORTED')) this.#core.events.emit('failure', { during: 'compaction', error })
+        },
+      },
+      this.#core.services.clock,
+    )
+    this.#managers.set(bucket, manager)
+    return manager
+  }
+
+  /** Starts what is due in a bucket; `write-only` tables leave it to another process. */
+  trigger(bucket: BucketWriter): void {
+    if (!this.#core.options['write-only']) this.of(bucket).trigger()
+  }
+
+  /**
+   * Waits while the bucket has more than `limit` runs and a compaction is at work on them. When none can help (nothing to pick,
+   * or it failed just now) the writer goes on: more runs are slow, lost rows are lost.
+   */
+  async stall(bucket: BucketWriter, limit: number): Promise<void> {
+    if (this.#core.options['write-only']) return
+    const manager = this.of(bucket)
+    let told = false
+    while (bucket.levels.runs.length > limit) {
+      manager.trigger()
+      if (manager.running === undefined) return
+      if (!told) {
+        const partition = this.#core.partitionName(bucket.partition)
+        this.#core.events.emit('stall', { partition, bucket: bucket.bucket, runs: bucket.levels.runs.length })
+        told = true
+      }
+      await manager.settled()
+    }
+  }
+
+  /** What a normal compaction of these levels would do now, and why. */
+  explain(levels: Levels, bucket?: BucketWriter): Explanation {
+    return explainPick(levels.runs, this.#pickOptions(levels, bucket))
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all([...this.#managers.values()].map((manager) => manager.settled()))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#managers.values()].map((manager) => manager.close()))
+    this.#managers.clear()
+    this.#lastFull.clear()
+  }
+
+  #plan(bucket: BucketWriter, request: CompactionRequest): CompactionPlan | undefined {
+    const { options } = this.#core
+    const { levels } = bucket
+    const forceRewriteAllFiles = options['compaction.force-rewrite-all-files']
+    const pickOptions = this.#pickOptions(levels, bucket)
+    const pick =
+      request === 'full' ? pickFull(levels, { forceRewriteAllFiles }) : pickCompaction(levels.runs, pickOptions)
+    if (pick === null) return undefined
+    if (pick.runCount === levels.runs.length) this.#lastFull.set(bucket, this.#core.services.clock.now())
+    const explanation =
+      request === 'full'
+        ? explainFull(levels.runs, levels.numLevels, pickOptions.trigger)
+        : explainPick(levels.runs, pickOptions)
+    return planOf(pick, explanation, levels, {
+      minFileSize: minFileSize(options['target-file-size']),
+      forceRewriteAllFiles,
+    })
+  }
+
+  #pickOptions(levels: Levels, bucket: BucketWriter | undefined): PickOptions {
+    const { options, services } = this.#core
+    const nowMillis = services.clock.now()
+    const localMillis = nowMillis + services.clock.offsetMinutes(nowMillis) * 60_000
+    return {
+      trigger: options['num-sorted-run.compaction-trigger'],
+      numLevels: levels.numLevels,
+      sizeRatio: options['compaction.size-ratio'],
+      maxSizeAmp: options['compaction.max-size-amplification-percent'],
+      offPeakRatio: activeOffPeakRatio(
+        {
+          startHour: options['compaction.offpeak.start.hour'],
+          endHour: options['compaction.offpeak.end.hour'],
+          ratio: options['compaction.offpeak-ratio'],
+        },
+        Math.floor(localMillis / 3_600_000) % 24,
+      ),
+      optimizationIntervalMillis: options['compaction.optimization-interval'] ?? null,
+      lastFullMillis: (bucket && this.#lastFull.get(bucket)) ?? null,
+      nowMillis,
+      totalSizeThreshold: options['compaction.total-size-threshold'] ?? null,
+      incrementalSizeThreshold: options['compaction.incremental-size-threshold'] ?? null,
+      forceUpLevel0: options['compaction.force-up-level-0'],
+    }
+  }
+
+  async #run(bucket: BucketWriter, plan: CompactionPlan, signal: AbortSignal): Promise<FilesResult> {
+    const { services, store, events } = this.#core
+    const fileUuid = store.random.uuid()
+    events.emit('compactionStart', {
+      partition: this.#core.partitionName(bucket.partition),
+      bucket: bucket.bucket,
+      outputLevel: plan.outputLevel,
+      inputBytes: plan.pick.files.reduce((sum, file) => sum + file.bytes, 0),
+      explanation: plan.explanation,
+    })
+    try {
+      return await submit(
+        services.executor,
+        {
+          kind: 'compact',
+          table: this.#core.taskTable,
+          folder: bucket.folder,
+          fileUuid,
+          cancel: newCancelFlag(),
+          steps: plan.steps,
+          outputLevel: plan.outputLevel,
+          dropDelete: plan.dropDelete,
+        },
+        signal,
+      )
+    } catch (error) {
+      await this.#core.sweep(bucket.folder, fileUuid)
+      throw error
+    }
+  }
+
+  #land(bucket: BucketWriter, plan: CompactionPlan, result: FilesResult): boolean {
+    const live = new Set(bucket.levels.runs.flatMap((run) => run.files.map((file) => `${file.level}/${file.name}`)))
+    const upgraded = upgradesOf(result)
+    const written = result.after.filter((file) => !upgraded.has(file.name))
+    if (!result.before.every((file) => live.has(`${file.level}/${file.name}`))) {
+      this.#core.removeUnnamed(bucket.folder, written)
+      this.#core.events.emit('conflict', {
+        partition: this.#core.partitionName(bucket.partition),
+        bucket: bucket.bucket,
+        reason: 'another writer changed the files that this compaction read',
+      })
+      return false
+    }
+    bucket.landCompaction(result.before, result.after)
+    this.#core.events.emit('compaction', this.#event(bucket, plan, result, upgraded, written))
+    this.#landed(bucket)
+    return true
+  }
+
+  #event(
+    bucket: BucketWriter,
+    plan: CompactionPlan,
+    { before, stats }: FilesResult,
+    upgraded: ReadonlySet<string>,
+    written: readonly DataFile[],
+  ): CompactionEvent {
+    const { inputBytes, outputBytes, inputRows, outputRows, spilledBytes, millis } = stats
+    return {
+      partition: this.#core.partitionName(bucket.partition),
+      bucket: bucket.bucket,
+      outputLevel: plan.outputLevel,
+      explanation: plan.explanation,
+      rewritten: before.filter((file) => !upgraded.has(file.name)).map((file) => file.name),
+      written: written.map((file) => file.name),
+      upgraded: [...upgraded],
+      inputBytes,
+      outputBytes,
+      inputRows,
+      outputRows,
+      spilledBytes,
+      millis,
+    }
+  }
+}
+
+/** Names in both lists: files that only changed their level. */
+function upgradesOf({ before, after }: FilesResult): ReadonlySet<string> {
+  const inputs = new Set(before.map((file) => file.name))
+  return new Set(after.filter((file) => inputs.has(file.name)).map((file) => file.name))
+}

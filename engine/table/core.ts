@@ -1,0 +1,190 @@
+import type { DataFile, Snapshot, TableSchema } from '../../formats/meta/types.ts'
+import { rowCompare } from '../../formats/row/key-compare.ts'
+import type { DataType } from '../../formats/types/row-type.ts'
+import { TableError } from '../errors.ts'
+import { checkReadable, checkWritable } from '../options/check.ts'
+import { type ResolvedOptions, resolve } from '../options/resolve.ts'
+import { type KvLayout, kvLayout, partitionFields } from '../plan/kv-layout.ts'
+import { partitionPaths } from '../plan/partition.ts'
+import type { KeyCompare } from '../plan/types.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { FileBlocks } from '../read/blocks.ts'
+import type { Cache } from '../store/cache.ts'
+import type { DataPaths } from '../store/paths.ts'
+import { Pins } from '../store/pins.ts'
+import { dataPathsOf, type TableStore } from '../store/table-store.ts'
+import { advanceView, bucketOf, bucketsOf, loadView, type TableView } from '../store/view.ts'
+import type { TaskExecutor } from '../tasks/submit.ts'
+import type { TaskTable } from '../tasks/task.ts'
+import { TableEmitter } from './events.ts'
+import { FilePins } from './file-pins.ts'
+
+/** What the warehouse lends to its tables. */
+export interface TableServices {
+  readonly clock: Clock
+  readonly executor: TaskExecutor
+  readonly blocks: Cache<FileBlocks>
+  readonly durable: boolean
+  readonly tempDirectory: string
+}
+
+/**
+ * State of one table in this process: its files, the snapshot it is looking at, and who reads what. Handles of one path share
+ * one core. It changes in synchronous steps on the main thread; reading files is the only thing it waits for.
+ */
+export class TableCore {
+  /** `db.table`, for messages. */
+  readonly name: string
+  readonly store: TableStore
+  readonly services: TableServices
+  readonly schema: TableSchema
+  readonly options: ResolvedOptions
+  readonly layout: KvLayout
+  readonly partitionTypes: readonly DataType[]
+  readonly compareKeys: KeyCompare
+  readonly dataPaths: DataPaths
+  readonly pins = new Pins()
+  readonly filePins = new FilePins()
+  readonly events = new TableEmitter()
+  readonly #partitionFolder: (partition: Uint8Array) => string
+  readonly #schemas = new Map<number, TableSchema>()
+  readonly #schemasRead = new WeakSet<TableView>()
+  #view: TableView | undefined
+
+  private constructor(name: string, store: TableStore, services: TableServices, schema: TableSchema) {
+    this.name = name
+    this.store = store
+    this.services = services
+    this.schema = schema
+    this.options = resolve(schema.options)
+    this.layout = kvLayout(schema)
+    this.partitionTypes = partitionFields(schema).map((field) => field.type)
+    this.compareKeys = rowCompare(this.layout.keyTypes)
+    this.dataPaths = dataPathsOf(store.paths, schema)
+    this.#partitionFolder = partitionPaths(partitionFields(schema), {
+      defaultName: this.options['partition.default-name'],
+      legacyName: this.options['partition.legacy-name'],
+    })
+    this.#schemas.set(schema.id, schema)
+  }
+
+  /** Reads the latest schema and the latest snapshot. `UNSUPPORTED` when an option would change what reads must give. */
+  static async open(name: string, store: TableStore, services: TableServices): Promise<TableCore> {
+    const schema = await store.schemas.latest()
+    if (schema.primaryKeys.length === 0) {
+      throw new TableError('UNSUPPORTED', `${name} has no primary key. Append-only tables are not supported.`, { table: name })
+    }
+    const refusal = checkReadable(schema)
+    if (refusal !== undefined) throw refusal
+    const core = new TableCore(name, store, services, schema)
+    await core.refresh()
+    return core
+  }
+
+  /** The snapshot that reads go by; undefined while the table has none. */
+  get view(): TableView | undefined {
+    return this.#view
+  }
+
+  get taskTable(): TaskTable {
+    return {
+      path: this.store.paths.table,
+      schema: this.schema,
+      olderSchemas: [...this.#schemas.values()].filter(({ id }) => id !== this.schema.id),
+      durable: this.services.durable,
+      tempDirectory: this.services.tempDirectory,
+    }
+  }
+
+  /** `UNSUPPORTED` when an option asks a writer for more than this version does. */
+  checkWritable(): void {
+    const refusal = checkWritable(this.schema)
+    if (refusal !== undefined) throw refusal
+  }
+
+  /** Files of a bucket in the current view. */
+  live(partition: Uint8Array, bucket: number): readonly DataFile[] {
+    return this.#view === undefined ? [] : (bucketOf(this.#view, partition, bucket)?.files ?? [])
+  }
+
+  /** Number of buckets that the partition was written with; undefined when it holds nothing. */
+  totalBuckets(partition: Uint8Array): number | undefined {
+    if (this.#view === undefined) return undefined
+    for (const bucket of bucketsOf(this.#view)) {
+      if (Buffer.compare(bucket.partition, partition) === 0) return bucket.totalBuckets
+    }
+    return undefined
+  }
+
+  /** Folder of a partition relative to the table, for people; '' without partition keys. */
+  partitionName(partition: Uint8Array): string {
+    return this.#partitionFolder(partition)
+  }
+
+  /** Looks for snapshots of other writers; true when there is a new one. */
+  async refresh(): Promise<boolean> {
+    return this.moveTo(await this.store.snapshots.latest())
+  }
+
+  /** Makes `snapshot` the one to look at; true when it is another one than before. */
+  async moveTo(snapshot: Snapshot | undefined): Promise<boolean> {
+    const before = this.#view
+    const view =
+      snapshot === undefined
+        ? undefined
+        : before === undefined
+          ? await loadView(this.store, snapshot)
+          : await advanceView(this.store, before, snapshot)
+    if (view === this.#view) return false
+    await this.setView(view)
+    return true
+  }
+
+  /** The view after an own commit. */
+  async setView(view: TableView | undefined): Promise<void> {
+    if (view !== undefined) await this.readSchemas(view)
+    this.#view = view
+  }
+
+  /** A view of another snapshot: for time travel. */
+  async viewOf(id: number): Promise<TableView> {
+    if (this.#view?.snapshot.id === id) return this.#view
+    const view = await loadView(this.store, await this.store.snapshots.read(id))
+    await this.readSchemas(view)
+    return view
+  }
+
+  /** Loads the schemas that files of a view were written with, so that tasks and lookups have them at hand. */
+  async readSchemas(view: TableView): Promise<void> {
+    if (this.#schemasRead.has(view)) return
+    for (const bucket of bucketsOf(view)) {
+      for (const { schemaId } of bucket.files) {
+        if (!this.#schemas.has(schemaId)) this.#schemas.set(schemaId, await this.store.schemas.read(schemaId))
+      }
+    }
+    this.#schemasRead.add(view)
+  }
+
+  schemaOf(id: number): TableSchema | undefined {
+    return this.#schemas.get(id)
+  }
+
+  /** Deletes data files that no snapshot names, once no scan reads them. What cannot be deleted is left to the orphans. */
+  removeUnnamed(folder: string, files: readonly DataFile[]): void {
+    for (const file of files) {
+      const path = `${folder}/${file.name}`
+      this.filePins.whenFree(path, () => {
+        this.store.fs.unlink(path).catch(() => undefined)
+      })
+    }
+  }
+
+  /** Removes what a task left that ended by force: names of its files hold its uuid. */
+  async sweep(folder: string, fileUuid: string): Promise<void> {
+    const { fs } = this.store
+    const entries = await fs.list(folder).catch(() => [])
+    for (const { name } of entries) {
+      if (name.includes(fileUuid)) await fs.unlink(`${folder}/${name}`).catch(() => undefined)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import { EventEmitter } from 'node:events'
+import type { Explanation } from '../plan/explain.ts'
+
+/** A compaction that landed. */
+export interface CompactionEvent {
+  /** Partition folder, '' without partitions. */
+  readonly partition: string
+  readonly bucket: number
+  readonly outputLevel: number
+  /** Why these files: each rule tried with its numbers. */
+  readonly explanation: Explanation
+  /** Names of the files merged into new ones, of the new ones, and of those that only changed their level. */
+  readonly rewritten: readonly string[]
+  readonly written: readonly string[]
+  readonly upgraded: readonly string[]
+  readonly inputBytes: number
+  readonly outputBytes: number
+  readonly inputRows: number
+  readonly outputRows: number
+  readonly spilledBytes: number
+  readonly millis: number
+}
+
+export interface CompactionStartEvent {
+  readonly partition: string
+  readonly bucket: number
+  readonly outputLevel: number
+  readonly inputBytes: number
+  readonly explanation: Explanation
+}
+
+/** A snapshot that this handle published. */
+export interface CommitEvent {
+  readonly snapshot: number
+  readonly kind: 'APPEND' | 'COMPACT' | 'OVERWRITE' | 'ANALYZE'
+  readonly addedFiles: number
+  readonly removedFiles: number
+}
+
+export interface ExpiryEvent {
+  readonly snapshots: readonly number[]
+  readonly files: number
+  readonly bytes: number
+}
+
+/** Something in the background went wrong. Nothing is lost; compaction and expiry are tried again. */
+export interface FailureEvent {
+  readonly during: 'compaction' | 'expiry' | 'commit'
+  readonly error: unknown
+}
+
+export interface StallEvent {
+  readonly partition: string
+  readonly bucket: number
+  readonly runs: number
+}
+
+export interface TableEvents {
+  readonly compactionStart: [CompactionStartEvent]
+  readonly compaction: [CompactionEvent]
+  readonly commit: [CommitEvent]
+  readonly expiry: [ExpiryEvent]
+  readonly stall: [StallEvent]
+  readonly conflict: [{ readonly partition: string; readonly bucket: number; readonly reason: string }]
+  readonly failure: [FailureEvent]
+}
+
+/** Typed events of a table. A listener that throws is the listener's own fault: it goes to `uncaughtException`. */
+export class TableEmitter {
+  readonly #emitter = new EventEmitter()
+
+  on<K extends keyof TableEvents>(event: K, listener: (...args: TableEvents[K]) => void): void {
+    this.#emitter.on(event, listener as (...args: unknown[]) => void)
+  }
+
+  off<K extends keyof TableEvents>(event: K, listener: (...args: TableEvents[K]) => void): void {
+    this.#emitter.off(event, listener as (...args: unknown[]) => void)
+  }
+
+  /** Delivered in a task of their own, so that a throwing listener never breaks the engine's step. */
+  emit<K extends keyof TableEvents>(event: K, ...args: TableEvents[K]): void {
+    if (this.#emitter.listenerCount(event) > 0) queueMicrotask(() => this.#emitter.emit(event, ...args))
+  }
+
+  removeAll(): void {
+    this.#emitter.removeAllListeners()
+  }
+}

@@ -1,0 +1,72 @@
+/** What a scan gives: an async iterator that also closes with `await using`. */
+export interface Scan<T> extends AsyncIterableIterator<T> {
+  return(): Promise<IteratorResult<T>>
+  [Symbol.asyncIterator](): Scan<T>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/**
+ * Items out of an async stream of lists: most calls of `next` find an item at hand and do not touch the stream. What the scan
+ * holds is released at the end of the stream, by `return` (which `break` calls), or on the first error.
+ */
+export class ScanIterator<T> implements Scan<T> {
+  readonly #start: () => AsyncGenerator<readonly T[]>
+  readonly #release: () => void
+  #stream: AsyncGenerator<readonly T[]> | undefined
+  #items: readonly T[] = []
+  #next = 0
+  #ended = false
+  #pulling: Promise<unknown> = Promise.resolve()
+
+  constructor(start: () => AsyncGenerator<readonly T[]>, release: () => void) {
+    this.#start = start
+    this.#release = release
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    if (this.#next < this.#items.length) return Promise.resolve({ done: false, value: this.#items[this.#next++]! })
+    const pulled = this.#pulling.then(() => this.#pull())
+    this.#pulling = pulled.catch(() => undefined)
+    return pulled
+  }
+
+  async return(): Promise<IteratorResult<T>> {
+    this.#items = []
+    this.#next = 0
+    if (!this.#ended) {
+      this.#ended = true
+      await this.#stream?.return(undefined)
+      this.#release()
+    }
+    return { done: true, value: undefined }
+  }
+
+  [Symbol.asyncIterator](): Scan<T> {
+    return this
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return()
+  }
+
+  async #pull(): Promise<IteratorResult<T>> {
+    try {
+      while (this.#next >= this.#items.length) {
+        if (this.#ended) return { done: true, value: undefined }
+        this.#stream ??= this.#start()
+        const { done, value } = await this.#stream.next()
+        if (done === true) {
+          await this.return()
+          return { done: true, value: undefined }
+        }
+        this.#items = value
+        this.#next = 0
+      }
+    } catch (error) {
+      this.#ended = true
+      this.#release()
+      throw error
+    }
+    return { done: false, value: this.#items[this.#next++]! }
+  }
+}

@@ -1,0 +1,12 @@
+import type { Codecs } from '../../formats/compress/codec.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { FileSystem } from '../ports/file-system.ts'
+
+/** What a task may use beside its descriptor: ports and codecs of the thread it runs on. */
+export interface TaskContext {
+  readonly fs: FileSystem
+  readonly clock: Clock
+  readonly codecs: Codecs
+  /** Lets the event loop of an inline executor breathe; threads need no pause. */
+  readonly pause?: (() => Promise<void>) | undefined
+}

@@ -1,0 +1,113 @@
+import type { Batch, Column } from '../../formats/column/column.ts'
+import type { DataFile, TableSchema } from '../../formats/meta/types.ts'
+import { dataFileName } from '../../formats/meta/names.ts'
+import { TableError } from '../errors.ts'
+import { type ResolvedOptions, resolve } from '../options/resolve.ts'
+import { type KvLayout, kvLayout } from '../plan/kv-layout.ts'
+import { dataFileOptions } from '../store/data-file-options.ts'
+import { DataFileReader } from '../store/data-reader.ts'
+import { DataWriter } from '../store/data-writer.ts'
+import { inside } from '../store/paths.ts'
+import { RollingWriter } from '../store/rolling-writer.ts'
+import type { Predicate } from '../../formats/column/predicate-tree.ts'
+import type { TaskContext } from './context.ts'
+import type { BufferedRows, TaskTable } from './task.ts'
+
+/** The files of one bucket as a task sees them: reads them as one layout, writes new ones under the task's uuid. */
+export class BucketFiles {
+  readonly options: ResolvedOptions
+  readonly layout: KvLayout
+  readonly context: TaskContext
+  readonly table: TaskTable
+  readonly #folder: string
+  readonly #fileUuid: string
+  readonly #schemas: ReadonlyMap<number, TableSchema>
+  #counter = 0
+  bytesRead = 0
+  pagesDecoded = 0
+
+  constructor(
+    context: TaskContext,
+    table: TaskTable,
+    folder: string,
+    fileUuid: string,
+    layout: KvLayout = kvLayout(table.schema),
+  ) {
+    this.context = context
+    this.table = table
+    this.layout = layout
+    this.options = resolve(table.schema.options)
+    this.#folder = folder
+    this.#fileUuid = fileUuid
+    this.#schemas = new Map([...table.olderSchemas, table.schema].map((schema) => [schema.id, schema]))
+  }
+
+  /** Opens a data file; what it yields has the layout of these files. */
+  open(file: DataFile, batchRows: number, prune?: Predicate): DataFileReader {
+    const path = `${this.#folder}/${inside(file.name, file.externalPath)}`
+    const fileSchema = this.#schemas.get(file.schemaId)
+    if (fileSchema === undefined) {
+      throw new TableError('CORRUPT', `${path} was written with schema ${file.schemaId}, which the table lacks.`, {
+        path,
+        schemaId: file.schemaId,
+      })
+    }
+    const { fs, codecs } = this.context
+    return new DataFileReader(fs, codecs, { file, path, fileSchema, layout: this.layout, prune, batchRows })
+  }
+
+  /** Adds what a reader has read to the figures of the task. */
+  count(reader: DataFileReader): void {
+    this.bytesRead += reader.bytesRead
+    this.pagesDecoded += reader.pagesDecoded
+  }
+
+  /** A writer of new files at a level. */
+  roll(level: number, source: 'append' | 'compact'): RollingWriter {
+    const { fs, codecs, clock } = this.context
+    const { schema, durable } = this.table
+    const options = dataFileOptions(schema, this.options, level)
+    return new RollingWriter(fs, this.#folder, this.options['target-file-size'], () => {
+      const now = clock.now()
+      return new DataWriter({
+        fs,
+        codecs,
+        folder: this.#folder,
+        name: dataFileName(this.options['data-file.prefix'], this.#fileUuid, this.#counter++, 'parquet'),
+        schema,
+        layout: this.layout,
+        level,
+        source,
+        options,
+        durable,
+        creationMillis: now + clock.offsetMinutes(now) * 60_000,
+      })
+    })
+  }
+}
+
+/** Buffered rows as a KV batch in arrival order; key columns are the table's own columns, shared. */
+export function bufferedBatch(layout: KvLayout, rows: BufferedRows): Batch {
+  const count = rows.values.rows
+  const sequence = new BigInt64Array(count)
+  let next = rows.firstSequence
+  for (let row = 0; row < count; row++) sequence[row] = next++
+  const byId = new Map<number, Column>(
+    rows.values.fields.map((field, index) => [field.id, rows.values.columns[index]!]),
+  )
+  return {
+    fields: layout.fields,
+    rows: count,
+    columns: [
+      ...layout.keys.map((key) => byId.get(key.id)!),
+      { kind: 'fixed', length: count, values: sequence },
+      { kind: 'fixed', length: count, values: rows.kinds },
+      ...layout.values.map((field) => byId.get(field.id)!),
+    ],
+  }
+}
+
+/** Throws `ABORTED` once the flag is set. */
+export function checkCancelled(cancel: Int32Array): void {
+  if (Atomics.load(cancel, 0) !== 0) throw new TableError('ABORTED', 'The task was cancelled. Nothing was changed.')
+}

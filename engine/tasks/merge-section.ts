@@ -1,0 +1,92 @@
+import type { Batch } from '../../formats/column/column.ts'
+import type { Predicate } from '../../formats/column/predicate-tree.ts'
+import type { DataFile } from '../../formats/meta/types.ts'
+import { deduplicate } from '../merge/engines/deduplicate.ts'
+import { mergeRuns } from '../merge/merge.ts'
+import type { KvLayout } from '../plan/kv-layout.ts'
+import type { SortedRun } from '../plan/types.ts'
+import type { BucketFiles } from './files.ts'
+import type { SpillFolder } from './spill.ts'
+
+/** Compressed bytes that one batch of a run should stand for: windows hold one batch a run. */
+const BATCH_BYTES = 512 * 1024
+const MAX_BATCH_ROWS = 8192
+
+/**
+ * The rows of a section by key, each key once: scan and compaction read through this. With a spill folder, runs past
+ * `sort-spill-threshold` are first merged into spill files, the smallest ones first; a scan, which comes back for each
+ * stretch of rows, has none. Nothing is read before the first row is asked for.
+ */
+export function* mergeSection(
+  files: BucketFiles,
+  runs: readonly SortedRun[],
+  spill: SpillFolder | undefined,
+  options: { readonly prune?: Predicate | undefined; readonly newest?: Batch | undefined } = {},
+): Generator<Batch> {
+  const threshold = files.options['sort-spill-threshold']
+  let inputs: Input[] = [...runs]
+    .sort(oldestFirst)
+    .map((run) => ({ bytes: run.bytes, batches: () => runBatches(files, run.files, options.prune) }))
+  while (spill !== undefined && inputs.length > threshold) {
+    const bySize = [...inputs].sort((a, b) => a.bytes - b.bytes)
+    const smallest = new Set(bySize.slice(0, Math.min(threshold, inputs.length - threshold + 1)))
+    const group = inputs.filter((input) => smallest.has(input))
+    const spilled = spill.write(merge(files, group), files.context.codecs)
+    // Equal sequence numbers of one key are told apart by position only, so the spilled run stands where its newest was.
+    const at = inputs.indexOf(group.at(-1)!)
+    inputs = inputs.flatMap((input, index) => (index === at ? spilled : smallest.has(input) ? [] : input))
+  }
+  const newest = options.newest
+  if (newest !== undefined) inputs.push({ bytes: 0, batches: () => [newest] })
+  yield* merge(files, inputs)
+}
+
+interface Input {
+  readonly bytes: number
+  readonly batches: () => Iterable<Batch>
+}
+
+function merge(files: BucketFiles, inputs: readonly Input[]): Generator<Batch> {
+  const { layout, options } = files
+  return mergeRuns(
+    inputs.map((input) => input.batches()),
+    {
+      keys: layout.keyIndexes,
+      keyTypes: layout.keyTypes,
+      sequence: layout.sequence,
+      engine: deduplicate,
+      sortEngine: options['sort-engine'],
+    },
+  )
+}
+
+/** Files of a run, one open at a time. */
+export function* runBatches(files: BucketFiles, run: readonly DataFile[], prune?: Predicate): Generator<Batch> {
+  for (const file of run) {
+    const reader = files.open(file, batchRows(file, files.layout), prune)
+    yield* reader.batches()
+    files.count(reader)
+  }
+}
+
+/** Rows a batch so that one batch stands for about `BATCH_BYTES` of the file, wide rows or narrow. */
+function batchRows(file: DataFile, layout: KvLayout): number {
+  const rowBytes = Math.max(1, file.bytes / Math.max(1, file.rows), layout.fields.length / 8)
+  return Math.max(1, Math.min(MAX_BATCH_ROWS, Math.floor(BATCH_BYTES / rowBytes)))
+}
+
+/** Higher levels are older; on a level the smaller sequence numbers are. Runs of a section may mix levels: the lowest counts. */
+function oldestFirst(a: SortedRun, b: SortedRun): number {
+  const level = lowestLevel(b) - lowestLevel(a)
+  if (level !== 0) return level
+  const [first, second] = [maxSequence(a), maxSequence(b)]
+  return first < second ? -1 : first > second ? 1 : 0
+}
+
+function lowestLevel(run: SortedRun): number {
+  return Math.min(...run.files.map((file) => file.level))
+}
+
+function maxSequence(run: SortedRun): bigint {
+  return run.files.reduce((max, file) => (file.maxSequence > max ? file.maxSequence : max), -1n)
+}

@@ -1,0 +1,130 @@
+import type { Batch } from '../../formats/column/column.ts'
+import { concatBatches, sliceBatch } from '../../formats/column/slice.ts'
+import { columnsOf, select } from '../../formats/column/predicate.ts'
+import type { Predicate } from '../../formats/column/predicate-tree.ts'
+import { scalarAt } from '../../formats/column/compare.ts'
+import { firstAfter, firstAtLeast } from '../../formats/column/key-bounds.ts'
+import { takeBatch } from '../../formats/column/gather.ts'
+import { dropDeletes } from '../merge/filters.ts'
+import { type KvLayout, kvLayout } from '../plan/kv-layout.ts'
+import type { SortedRun } from '../plan/types.ts'
+import type { TaskContext } from './context.ts'
+import { BucketFiles } from './files.ts'
+import { mergeSection, runBatches } from './merge-section.ts'
+import type { KeyBound, KeyRange, ReadResult, ReadSection, ReadTask } from './task.ts'
+
+/** A scan that finds little comes up for air after so many rows looked at for each row asked for. */
+const MERGED_ROWS_PER_ROW = 16
+
+/**
+ * Reads the next stretch of one bucket in key order: merge, drop deletes, cut to the range, test `where`, project. It holds no
+ * state between calls: the result says after which key the next call goes on, so no thread waits for a slow consumer.
+ */
+export async function runRead(task: ReadTask, context: TaskContext): Promise<ReadResult> {
+  const extra = task.where === undefined ? [] : columnsOf(task.where).filter((name) => !task.columns.includes(name))
+  const layout = kvLayout(task.table.schema, [...task.columns, ...extra])
+  const files = new BucketFiles(context, task.table, task.folder, '', layout)
+  const batches: Batch[] = []
+  let rows = 0
+  let merged = 0
+  let after: ReadResult['after']
+  for (const batch of mergedRows(task, files)) {
+    merged += batch.rows
+    const inRange = cutToRange(batch, layout, task.range)
+    const matching = filter(dropDeletes(inRange.batch, layout.kind), task.where)
+    if (matching.rows > 0) batches.push(project(matching, layout, task))
+    rows += matching.rows
+    if (inRange.ended) break
+    if (batch.rows > 0 && (rows >= task.maxRows || merged >= task.maxRows * MERGED_ROWS_PER_ROW)) {
+      after = layout.keyIndexes.map((index) => scalarAt(batch.columns[index]!, batch.rows - 1)!)
+      break
+    }
+    if (context.pause !== undefined) await context.pause()
+  }
+  const stats = { bytesRead: files.bytesRead, pagesDecoded: files.pagesDecoded, rowsMerged: merged }
+  return { kind: 'read', batches: batches.length === 0 ? [] : [concatBatches(batches)], after, stats }
+}
+
+function* mergedRows(task: ReadTask, files: BucketFiles): Generator<Batch> {
+  const { layout } = files
+  const ofRange = rangePredicate(task.range, layout)
+  if (task.memory !== undefined) {
+    // Uncommitted rows may meet any section: all of them become runs of one merge.
+    yield* mergeSection(files, chainSections(task.sections), undefined, {
+      prune: both(ofRange, keyParts(task.where, layout)),
+      newest: narrow(task.memory, layout),
+    })
+    return
+  }
+  for (const section of task.sections) {
+    const runs = section.runs
+    if (runs.length === 1) yield* runBatches(files, runs[0]!, both(ofRange, task.where))
+    else yield* mergeSection(files, runs.map(asRun), undefined, { prune: both(ofRange, keyParts(task.where, layout)) })
+  }
+}
+
+/** Uncommitted rows hold every column: those of the layout, in its order. */
+function narrow(memory: Batch, layout: KvLayout): Batch {
+  const byName = new Map(memory.fields.map((field, index) => [field.name, memory.columns[index]!]))
+  const columns = layout.fields.map((field) => byName.get(field.name)!)
+  return { fields: layout.fields, rows: memory.rows, columns }
+}
+
+/** Sections lie behind each other, so the n-th runs of all sections make one sorted run. */
+function chainSections(sections: readonly ReadSection[]): readonly SortedRun[] {
+  const depth = Math.max(0, ...sections.map((section) => section.runs.length))
+  return Array.from({ length: depth }, (_, index) => asRun(sections.flatMap((section) => section.runs[index] ?? [])))
+}
+
+function asRun(files: ReadSection['runs'][number]): SortedRun {
+  return { level: files[0]?.level ?? 0, files, bytes: files.reduce((sum, file) => sum + file.bytes, 0) }
+}
+
+/** Rows of a batch inside the range; `ended` when the batch reaches past its end. */
+function cutToRange(batch: Batch, layout: KvLayout, { lower, upper }: KeyRange): { batch: Batch; ended: boolean } {
+  const keys = layout.keyIndexes.map((index) => batch.columns[index]!)
+  const row = (search: typeof firstAfter, bound: KeyBound) => search(keys, batch.rows, bound.values)
+  const start = lower === undefined ? 0 : row(lower.inclusive ? firstAtLeast : firstAfter, lower)
+  const end = upper === undefined ? batch.rows : row(upper.inclusive ? firstAfter : firstAtLeast, upper)
+  return { batch: sliceBatch(batch, Math.min(start, end), end), ended: end < batch.rows }
+}
+
+function filter(batch: Batch, where: Predicate | undefined): Batch {
+  if (where === undefined || batch.rows === 0) return batch
+  const rows = select(where, batch)
+  return rows.length === batch.rows ? batch : takeBatch(batch, rows)
+}
+
+function project(batch: Batch, layout: KvLayout, task: ReadTask): Batch {
+  const wanted = (index: number) =>
+    (task.keys && index < layout.firstValue) ||
+    (index >= layout.firstValue && index < layout.firstValue + task.columns.length)
+  return {
+    fields: batch.fields.filter((_, index) => wanted(index)),
+    rows: batch.rows,
+    columns: batch.columns.filter((_, index) => wanted(index)),
+  }
+}
+
+/** The range as a condition on the first key column, wide enough to keep every row of it. */
+function rangePredicate(range: KeyRange, layout: KvLayout): Predicate | undefined {
+  const column = layout.keys[0]!.name
+  const parts: Predicate[] = []
+  if (range.lower !== undefined) parts.push({ op: 'ge', column, value: range.lower.values[0]! })
+  if (range.upper !== undefined) parts.push({ op: 'le', column, value: range.upper.values[0]! })
+  return parts.length === 0 ? undefined : { op: 'and', children: parts }
+}
+
+/** The parts of an AND that touch key columns only: they may drop rows of one run without reviving another's. */
+function keyParts(where: Predicate | undefined, layout: KvLayout): Predicate | undefined {
+  if (where === undefined) return undefined
+  const keys = new Set(layout.keys.map((key) => key.name))
+  const parts = where.op === 'and' ? where.children : [where]
+  const kept = parts.filter((part) => columnsOf(part).every((name) => keys.has(name)))
+  return kept.length === 0 ? undefined : { op: 'and', children: kept }
+}
+
+function both(a: Predicate | undefined, b: Predicate | undefined): Predicate | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return { op: 'and', children: [a, b] }
+}

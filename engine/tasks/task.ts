@@ -1,0 +1,137 @@
+import type { Batch, Scalar } from '../../formats/column/column.ts'
+import type { Predicate } from '../../formats/column/predicate-tree.ts'
+import type { DataFile, TableSchema } from '../../formats/meta/types.ts'
+import type { Step } from '../plan/types.ts'
+
+/** The table a task works on: plain data, cloned with each task. */
+export interface TaskTable {
+  /** Absolute path of the table's folder. */
+  readonly path: string
+  /** The schema that is written, and that rows are read as; its options hold. */
+  readonly schema: TableSchema
+  /** Schemas that files of the task were written with, when older. */
+  readonly olderSchemas: readonly TableSchema[]
+  /** Sync data files before a result is given. */
+  readonly durable: boolean
+  /** Folder for spill files; outside the table. */
+  readonly tempDirectory: string
+}
+
+interface BucketTask {
+  readonly table: TaskTable
+  /** Absolute path of the bucket's folder. */
+  readonly folder: string
+  /** Names of new files hold it, so that whoever ends a task by force can find what it left. */
+  readonly fileUuid: string
+  /** One Int32 in shared memory; not zero = stop, remove what was written, reject with `ABORTED`. */
+  readonly cancel: Int32Array
+}
+
+/** Rows in arrival order: columns of the table, and a kind a row. Backed by shared memory, so that a lost thread loses nothing. */
+export interface BufferedRows {
+  readonly values: Batch
+  readonly kinds: Int8Array
+  readonly firstSequence: bigint
+}
+
+/** Sorts buffered rows, keeps the last of each key, writes level-0 files. */
+export interface FlushTask extends BucketTask {
+  readonly kind: 'flush'
+  readonly rows: BufferedRows
+}
+
+/** Runs the steps of one compaction. */
+export interface CompactTask extends BucketTask {
+  readonly kind: 'compact'
+  readonly steps: readonly Step[]
+  readonly outputLevel: number
+  readonly dropDelete: boolean
+}
+
+/** Rewrites level-0 files with every sequence number raised by `offset`; order and rows stay. */
+export interface RenumberTask extends BucketTask {
+  readonly kind: 'renumber'
+  readonly files: readonly DataFile[]
+  readonly offset: bigint
+}
+
+/** Sorts buffered rows into one KV batch in shared memory, for scans that must see them. */
+export interface SortTask {
+  readonly kind: 'sort'
+  readonly table: TaskTable
+  readonly rows: readonly BufferedRows[]
+}
+
+/** One end of a key range: values of the leading key columns, in column units. */
+export interface KeyBound {
+  readonly values: readonly Scalar[]
+  readonly inclusive: boolean
+}
+
+export interface KeyRange {
+  readonly lower?: KeyBound | undefined
+  readonly upper?: KeyBound | undefined
+}
+
+/** Sorted runs of one bucket, oldest first, to be merged by key; one run is read as it is. */
+export interface ReadSection {
+  readonly runs: readonly (readonly DataFile[])[]
+}
+
+/** Reads the next stretch of one bucket's rows in key order. */
+export interface ReadTask {
+  readonly kind: 'read'
+  readonly table: TaskTable
+  readonly folder: string
+  /** In key order; their key ranges do not touch. */
+  readonly sections: readonly ReadSection[]
+  /** A KV batch of uncommitted rows, sorted, newer than any file. With it there is one section at most. */
+  readonly memory: Batch | undefined
+  /** Columns of the result. */
+  readonly columns: readonly string[]
+  /** Put key columns, sequence number and kind in front, so that the results of buckets can be merged. */
+  readonly keys: boolean
+  readonly range: KeyRange
+  readonly where: Predicate | undefined
+  /** Stop after about so many rows or bytes of result and say where to go on. */
+  readonly maxRows: number
+}
+
+/** Where the next ReadTask goes on: after this key. */
+export interface ReadResult {
+  readonly kind: 'read'
+  readonly batches: readonly Batch[]
+  readonly after: readonly Scalar[] | undefined
+  readonly stats: ReadStats
+}
+
+export interface ReadStats {
+  readonly bytesRead: number
+  readonly pagesDecoded: number
+  readonly rowsMerged: number
+}
+
+export interface TaskStats {
+  readonly inputBytes: number
+  readonly outputBytes: number
+  readonly inputRows: number
+  readonly outputRows: number
+  readonly spilledBytes: number
+  readonly millis: number
+}
+
+/** Files that a task took the place of, and the files that stand there now. */
+export interface FilesResult {
+  readonly kind: 'files'
+  readonly before: readonly DataFile[]
+  readonly after: readonly DataFile[]
+  readonly stats: TaskStats
+}
+
+export interface SortResult {
+  readonly kind: 'sort'
+  readonly batch: Batch
+}
+
+export type Task = FlushTask | CompactTask | RenumberTask | SortTask | ReadTask
+export type TaskResult = FilesResult | SortResult | ReadResult

@@ -1,0 +1,226 @@
+import type { Batch } from '../../formats/column/column.ts'
+import type { DataFile } from '../../formats/meta/types.ts'
+import type { Field } from '../../formats/types/row-type.ts'
+import { assert } from '../assert.ts'
+import { buildLevels, filesOf, type Levels, replaceFiles } from '../plan/levels.ts'
+import type { BufferedRows } from '../tasks/task.ts'
+import { type DELETE, type INSERT, WriteBuffer } from './buffer.ts'
+
+/** Rows on their way to a level-0 file. They stay here, readable, until the file has landed. */
+export interface Flushing {
+  rows: BufferedRows
+  /** Sequence numbers that another writer took since a task was given the rows: the file must be renumbered before it lands. */
+  raisedBy: bigint
+  readonly buffer: WriteBuffer
+  /** The commit cut these rows belong to. */
+  readonly epoch: number
+}
+
+/** A change of the bucket's files that no snapshot holds yet. */
+export interface PendingChange {
+  readonly kind: 'flush' | 'compact'
+  readonly before: readonly DataFile[]
+  readonly after: readonly DataFile[]
+  /** The earliest cut whose commit may hold it: the highest of the rows it has seen; 0 = committed rows only. */
+  readonly epoch: number
+}
+
+/** What is fixed for all buckets of a table. */
+export interface BucketShape {
+  readonly fields: readonly Field[]
+  /** Indexes of the trimmed primary key in `fields`. */
+  readonly keys: readonly number[]
+}
+
+/**
+ * State of one bucket of a writing handle. Everything here changes on the main thread, in synchronous steps.
+ *
+ *   append ─▶ buffer ─▶ flushing ─(file lands)─▶ levels + pending ─(commit takes)─▶ snapshot
+ *
+ * I4 sequence numbers only grow. I7 flushes land in the order of their rows. I8 what a change takes out is there.
+ */
+export class BucketWriter {
+  readonly partition: Uint8Array
+  readonly bucket: number
+  /** Absolute path of the bucket's folder. */
+  readonly folder: string
+  readonly #shape: BucketShape
+  readonly #flushing: Flushing[] = []
+  #pending: PendingChange[] = []
+  #uncommitted = new Map<string, number>()
+  #buffer: WriteBuffer | undefined
+  #nextSequence: bigint
+  #levels: Levels
+
+  constructor(partition: Uint8Array, bucket: number, folder: string, shape: BucketShape, levels: Levels) {
+    this.partition = partition
+    this.bucket = bucket
+    this.folder = folder
+    this.#shape = shape
+    this.#levels = levels
+    this.#nextSequence = maxSequence(filesOf(levels)) + 1n
+  }
+
+  /** Committed files and those that landed since. */
+  get levels(): Levels {
+    return this.#levels
+  }
+
+  get buffer(): WriteBuffer | undefined {
+    return this.#buffer
+  }
+
+  /** Oldest first. */
+  get flushing(): readonly Flushing[] {
+    return this.#flushing
+  }
+
+  get pending(): readonly PendingChange[] {
+    return this.#pending
+  }
+
+  /** Bytes of rows in memory. */
+  get memoryBytes(): number {
+    return this.#flushing.reduce((sum, { buffer }) => sum + buffer.bytes, this.#buffer?.bytes ?? 0)
+  }
+
+  append(values: Batch, kind: typeof INSERT | typeof DELETE, rows?: Uint32Array): void {
+    this.#buffer ??= new WriteBuffer(this.#shape.fields, this.#shape.keys, this.#nextSequence)
+    const before = this.#buffer.rows
+    this.#buffer.append(values, kind, rows)
+    this.#nextSequence += BigInt(this.#buffer.rows - before)
+  }
+
+  /** Moves the buffer to the flushing rows. */
+  detach(epoch: number): void {
+    const buffer = this.#buffer
+    this.#buffer = undefined
+    if (buffer !== undefined && buffer.rows > 0) this.#flushing.push({ rows: buffer.view(), raisedBy: 0n, buffer, epoch })
+  }
+
+  /** The oldest flushing rows are in files now. */
+  landFlush(flushing: Flushing, files: readonly DataFile[]): void {
+    assert(this.#flushing[0] === flushing, 'I7: flushes of a bucket land in order')
+    this.#flushing.shift()
+    this.#change({ kind: 'flush', before: [], after: files, epoch: flushing.epoch })
+  }
+
+  landCompaction(before: readonly DataFile[], after: readonly DataFile[]): PendingChange {
+    const change: PendingChange = { kind: 'compact', before, after, epoch: this.epochOf(before) }
+    this.#change(change)
+    return change
+  }
+
+  /** The highest cut that uncommitted files among these belong to; 0 when all are committed. */
+  epochOf(files: readonly DataFile[]): number {
+    return files.reduce((epoch, file) => Math.max(epoch, this.#uncommitted.get(file.name) ?? 0), 0)
+  }
+
+  /** The changes that the commit of a cut may hold, in landing order. */
+  pendingUpTo(epoch: number, kind: PendingChange['kind']): readonly PendingChange[] {
+    return this.#pending.filter((change) => change.kind === kind && change.epoch <= epoch)
+  }
+
+  /** These changes are in a snapshot now. */
+  committed(changes: readonly PendingChange[]): void {
+    const done = new Set(changes)
+    this.#pending = this.#pending.filter((change) => !done.has(change))
+    for (const change of changes) for (const file of change.after) this.#uncommitted.delete(file.name)
+  }
+
+  /**
+   * The bucket's committed files changed under us: puts our pending changes on top again.
+   *
+   * A compaction whose input is gone is dropped, and so are those that build on it. When the other writer used sequence
+   * numbers of ours, all our uncommitted rows move above them, in their order: those in memory at once, those in files by
+   * `renumbered` once the caller has written them again.
+   */
+  rebase(live: readonly DataFile[]): Rebase {
+    const first = this.#firstUncommitted()
+    const floor = maxSequence(live) + 1n
+    const offset = first !== undefined && first < floor ? floor - first : 0n
+    const dropped: PendingChange[] = []
+    const kept: PendingChange[] = []
+    let levels = buildLevels(live, this.#levels.numLevels, this.#levels.compareKeys)
+    for (const change of this.#pending) {
+      const present = new Set(filesOf(levels).map(placeOf))
+      const holds = change.before.every((file) => present.has(placeOf(file)))
+      if (holds && (offset === 0n || change.kind === 'flush' || change.epoch === 0)) {
+        levels = replaceFiles(levels, change.before, change.after)
+        kept.push(change)
+      } else {
+        dropped.push(change)
+        for (const file of change.after) this.#uncommitted.delete(file.name)
+      }
+    }
+    this.#pending = kept
+    this.#levels = levels
+    if (offset > 0n) this.#raise(offset)
+    if (floor > this.#nextSequence) this.#nextSequence = floor
+    const stale = offset === 0n ? [] : kept.flatMap((change) => (change.kind === 'flush' ? change.after : []))
+    return { dropped, stale, offset }
+  }
+
+  /** Puts files with raised sequence numbers in the place of pending level-0 files. */
+  renumbered(before: readonly DataFile[], after: readonly DataFile[]): void {
+    const names = new Map(before.map((file, index) => [file.name, after[index]!]))
+    for (const [name, file] of names) {
+      this.#uncommitted.set(file.name, this.#uncommitted.get(name) ?? 0)
+      this.#uncommitted.delete(name)
+    }
+    this.#levels = replaceFiles(this.#levels, before, after)
+    this.#pending = this.#pending.map((change) => ({
+      ...change,
+      after: change.after.map((file) => names.get(file.name) ?? file),
+    }))
+  }
+
+  /** Forgets every row and file that no commit took; gives back the files. */
+  discard(): readonly PendingChange[] {
+    const dropped = this.#pending
+    this.#buffer = undefined
+    this.#flushing.length = 0
+    this.#pending = []
+    this.#uncommitted.clear()
+    return dropped
+  }
+
+  #change(change: PendingChange): void {
+    this.#levels = replaceFiles(this.#levels, change.before, change.after)
+    for (const file of change.after) {
+      if (change.epoch > 0) this.#uncommitted.set(file.name, change.epoch)
+    }
+    this.#pending.push(change)
+  }
+
+  /** The lowest sequence number of a row that no snapshot holds. */
+  #firstUncommitted(): bigint | undefined {
+    const flushed = this.#pending.flatMap((change) => (change.kind === 'flush' ? change.after : []))
+    if (flushed.length > 0) return flushed.reduce((min, file) => (file.minSequence < min ? file.minSequence : min), flushed[0]!.minSequence)
+    return this.#flushing[0]?.rows.firstSequence ?? this.#buffer?.firstSequence
+  }
+
+  #raise(offset: bigint): void {
+    for (const flushing of this.#flushing) {
+      flushing.raisedBy += offset
+      flushing.rows = { ...flushing.rows, firstSequence: flushing.rows.firstSequence + offset }
+    }
+    this.#buffer?.raise(offset)
+    this.#nextSequence += offset
+  }
+}
+
+/** What a change by another writer did to a bucket: `stale` files have to be renumbered by `offset`. */
+export interface Rebase {
+  readonly dropped: readonly PendingChange[]
+  readonly stale: readonly DataFile[]
+  readonly offset: bigint
+}
+
+function placeOf(file: DataFile): string {
+  return `${file.level}/${file.name}`
+}
+
+function maxSequence(files: readonly DataFile[]): bigint {
+  return files.reduce((max, file) => (file.maxSequence > max ? file.maxSequence : max), -1n)
+}

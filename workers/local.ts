@@ -1,0 +1,12 @@
+import { nodeClock } from '../engine/ports/node-clock.ts'
+import { createNodeFileSystem } from '../engine/ports/node-fs.ts'
+import type { TaskContext } from '../engine/tasks/context.ts'
+import { loadCodecs } from '../formats/compress/codec.ts'
+
+let context: Promise<TaskContext> | undefined
+
+/** Ports and codecs of this thread, set up with its first task. No table state. */
+export function localContext(): Promise<TaskContext> {
+  context ??= loadCodecs().then((codecs) => ({ fs: createNodeFileSystem(), clock: nodeClock, codecs }))
+  return context
+}
