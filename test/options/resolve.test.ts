@@ -66,7 +66,10 @@ t.test('a wrong value is INVALID, with option, value and allowed form', async (t
   for (const [option, value, message] of wrong) {
     t.throws(() => resolve({ [option]: value }), { code: 'INVALID', message }, `${option} = ${value}`)
   }
-  t.throws(() => resolve({ 'num-levels': 'x' }), { details: { option: 'num-levels', value: 'x' } })
+  t.throws(() => resolve({ 'num-levels': 'x' }), {
+    code: 'INVALID',
+    details: { option: 'num-levels', value: 'x' },
+  })
 })
 
 t.test('what the engine does not look at may hold anything', async (t) => {

@@ -14,7 +14,7 @@ interface Answer {
 }
 
 /** What another engine answered instead of a result. */
-export class RemoteError extends Error {
+class RemoteError extends Error {
   /** Class of the error in the other program. */
   readonly remoteClass: string
   constructor(request: JsonObject, answer: Answer) {

@@ -82,7 +82,7 @@ export interface Oracle {
   close(): Promise<void>
 }
 
-export const oracleScript = fileURLToPath(new URL('../oracle/oracle', import.meta.url))
+const oracleScript = fileURLToPath(new URL('../oracle/oracle', import.meta.url))
 
 /** Starts Paimon in one JVM; it serves every table until it is closed. Building it the first time takes a while. */
 export function startOracle(): Oracle {
