@@ -31,7 +31,7 @@ t.test('times come in the unit of the precision asked for, rounded down when it 
   const at = (precision: number): DataType => ({ kind: 'timestamp', precision, nullable })
   const nanos = ['1969-12-31T23:59:59.999999999', '2023-11-14T22:13:20.123456789', null]
   for (const precision of [9, 6, 3]) {
-    const expected = nanos.map((text) => text && text.slice(0, 20 + precision))
+    const expected = nanos.map((text) => text?.slice(0, 20 + precision) ?? null)
     t.strictSame(read(numbers, 'tns', at(precision)), expected, `INT64 nanoseconds to ${precision}`)
     const int96 = read(fixtureBytes('int96'), 't', at(precision))
     t.strictSame([int96[0], int96[1], int96[3]], [expected[0], null, expected[1]], `INT96 to ${precision}`)

@@ -59,7 +59,7 @@ t.test('whatever is written is read back', async () => {
     name: option(fc.string({ unit: 'grapheme' })),
     far: option(fc.uint8Array({ maxLength: 300 })),
     flags: option(fc.array(fc.boolean(), { maxLength: 40 })),
-    inner: option(fc.record({ x: fc.integer({ min: -32768, max: 32767 }) })),
+    inner: option(fc.record({ x: fc.integer({ min: -32768, max: 32767 }) }, { noNullPrototype: true })),
   })
   fc.assert(
     fc.property(arbitrary, (value) => {
