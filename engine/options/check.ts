@@ -1,5 +1,4 @@
 import { isTableError, TableError } from '../errors.ts'
-import { duration, int } from './kinds.ts'
 import type { Option } from './option.ts'
 import { findOption, registry } from './registry.ts'
 import { canonicalTexts, invalid, parseOr, resolve, type StoredOptions } from './resolve.ts'
@@ -51,19 +50,12 @@ function refusal(option: string, value: string, verb: string, accepted: string):
 
 /** Changelogs that outlive their snapshots need files that this version does not keep: expiring a snapshot would lose them. */
 function checkChangelogLife(stored: StoredOptions): TableError | undefined {
-  const limits = [
-    ['changelog.num-retained.min', 'snapshot.num-retained.min', int(1)],
-    ['changelog.num-retained.max', 'snapshot.num-retained.max', int(1)],
-    ['changelog.time-retained', 'snapshot.time-retained', duration],
-  ] as const
   return caught(() => {
     const values = resolve(stored)
-    for (const [key, snapshotKey, kind] of limits) {
-      const text = stored[key]
-      if (text === undefined) continue
-      const kept = kind.parse(text)
-      if (kept === undefined) throw invalid(key, text, `give ${kind.form}`)
-      if (kept > values[snapshotKey]) throw refusal(key, text, 'writes', `not above ${snapshotKey}`)
+    for (const limit of ['num-retained.min', 'num-retained.max', 'time-retained'] as const) {
+      const life = values[`changelog.${limit}`]
+      if (life === undefined || life <= values[`snapshot.${limit}`]) continue
+      throw refusal(`changelog.${limit}`, stored[`changelog.${limit}`]!, 'writes', `not above snapshot.${limit}`)
     }
   })
 }

@@ -30,7 +30,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'engine/commit': ['engine/base', 'engine/below', 'formats'],
   'engine/read': ['engine/base', 'engine/below', 'formats'],
   'engine/upkeep': ['engine/base', 'engine/below', 'formats'],
-  'engine/api': ['engine/base', 'formats'],
+  'engine/api': ['engine/base', 'engine/plan', 'engine/tasks', 'formats'],
   'engine/table': ['engine', 'formats'],
   'engine/table.ts': ['engine', 'formats'],
   'engine/index.ts': ['engine', 'formats'],

@@ -63,7 +63,7 @@ export const commitOptions = {
   ),
 }
 
-const NO_CHANGELOG = 'no changelog is written; a table that keeps changelogs longer than snapshots is read only'
+const AS_SNAPSHOTS = 'Default: as for snapshots; a table where it is more is not written.'
 
 /** Options of snapshot, changelog, partition and tag retention. */
 export const retentionOptions = {
@@ -80,9 +80,9 @@ export const retentionOptions = {
   'snapshot.clean-empty-directories': used('write', bool, false, 'Remove folders that expiry left empty.', {
     aliases: ['snapshot.expire.clean-empty-directories'],
   }),
-  'changelog.num-retained.min': kept(int(1), undefined, 'Changelogs kept however old they are.', NO_CHANGELOG),
-  'changelog.num-retained.max': kept(int(1), undefined, 'Changelogs kept at most.', NO_CHANGELOG),
-  'changelog.time-retained': kept(duration, undefined, 'Age from which changelogs are dropped.', NO_CHANGELOG),
+  'changelog.num-retained.min': optional('write', int(1), `Changelogs kept however old they are. ${AS_SNAPSHOTS}`),
+  'changelog.num-retained.max': optional('write', int(1), `Changelogs kept at most. ${AS_SNAPSHOTS}`),
+  'changelog.time-retained': optional('write', duration, `Age from which changelogs are dropped. ${AS_SNAPSHOTS}`),
   'consumer.expiration-time': kept(
     duration,
     undefined,

@@ -53,13 +53,7 @@ export const fileOptions = {
   'metadata.stats-keep-first-n-columns': used('write', int(-1), -1, 'Columns with statistics; -1 = all.'),
   'file-index.in-manifest-threshold': kept(memorySize, 500, 'Largest index inside a manifest.', NO_FILE_INDEX),
   'file-index.read.enabled': kept(bool, true, 'Skip files by their index.', NO_FILE_INDEX),
-  'index-file-in-data-file-dir': kept(
-    bool,
-    false,
-    'Put index files beside data files.',
-    'no index files are written by this version, and reads do not need them',
-    { immutable: true },
-  ),
+  'index-file-in-data-file-dir': used('read', bool, false, 'Index files lie beside data files.', { immutable: true }),
   'read.batch-size': kept(int(1), 1024, 'Rows of a batch of a file reader.', BATCHES),
   'write.batch-size': kept(int(1), 1024, 'Rows of a batch of a file writer.', BATCHES, {
     aliases: ['orc.write.batch-size'],
