@@ -153,6 +153,11 @@ export class WideBuilder implements ColumnBuilder {
   }
 }
 
+/** From this length on the call into the runtime costs less than the loop over units. */
+const LONG_TEXT = 64
+
+const encoder = new TextEncoder()
+
 /** Builds a `BytesColumn`. Throws a RangeError past 2^31 - 1 bytes. */
 export class BytesBuilder implements ColumnBuilder {
   readonly #memory: Memory
@@ -185,12 +190,20 @@ export class BytesBuilder implements ColumnBuilder {
 
   /**
    * Appends text as UTF-8 and returns its code points, or -1 when it holds half a surrogate pair: nothing is appended then.
-   * Short text is encoded here: no call into the runtime, no array for the result.
+   * Short text is encoded here: no call into the runtime.
    */
   pushText(text: string): number {
     const at = this.#offsets.end
     this.#room(text.length * 3)
     const data = this.#data
+    if (text.length >= LONG_TEXT) {
+      const { read, written } = encoder.encodeInto(text, data.subarray(at, at + text.length))
+      // One byte a unit: ASCII. Else start again below, where points are counted and halves of pairs are found.
+      if (read === text.length && written === text.length) {
+        this.#offsets.push(at + written)
+        return written
+      }
+    }
     let end = at
     let points = text.length
     for (let i = 0; i < text.length; i++) {

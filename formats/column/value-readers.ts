@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import type { DataType } from '../types/row-type.ts'
 import type { ValueForm } from '../types/value-form.ts'
 import type { BytesColumn, Column, FixedColumn, ListColumn, MapColumn, RowColumn, WideColumn } from './column.ts'
@@ -142,15 +143,10 @@ function textReader({ data, offsets, length }: BytesColumn): ValueReader {
   const first = offsets[0]!
   const end = offsets[length]!
   const buffer = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
-  const encoding = isAscii(data, first, end) ? 'latin1' : 'utf8'
+  const encoding = isAscii(data.subarray(first, end)) ? 'latin1' : 'utf8'
   return (row) => {
     const start = offsets[row]!
     const stop = offsets[row + 1]!
     return start === stop ? '' : buffer.toString(encoding, start, stop)
   }
-}
-
-function isAscii(data: Uint8Array, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if (data[i]! >= 0x80) return false
-  return true
 }
