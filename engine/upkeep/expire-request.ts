@@ -8,8 +8,8 @@ export interface ExpireRequest {
   readonly retainMin: number
   /** Never more than these are left; at least `retainMin`. */
   readonly retainMax: number
-  /** Between the two, snapshots younger than this stay. */
-  readonly retainMillis: number
+  /** Between the two, snapshots from this time on stay; epoch ms. */
+  readonly olderThan: number
   /** Snapshots dropped in one run at most. */
   readonly limit: number
   /** Remove bucket and partition folders that are left empty. */
@@ -59,12 +59,12 @@ export function expireRequest(
   const request: ExpireRequest = {
     retainMin: min,
     retainMax: max,
-    retainMillis: olderThan === undefined ? options['snapshot.time-retained'] : nowMillis - olderThan,
+    olderThan: olderThan ?? nowMillis - options['snapshot.time-retained'],
     limit: own ? options['snapshot.expire.limit'] : Number.MAX_SAFE_INTEGER,
     cleanEmptyDirectories: options['snapshot.clean-empty-directories'],
     dryRun: dryRun ?? false,
   }
-  checkChangelogs(stored, request)
+  checkChangelogs(stored, request, nowMillis)
   return request
 }
 
@@ -77,12 +77,12 @@ function checkCount(name: string, value: number | undefined): void {
  * With a changelog retention beyond that of snapshots, expiry has to turn snapshots into long-lived changelogs instead of
  * dropping them. Doing half of it would lose changes that somebody asked to keep.
  */
-function checkChangelogs(stored: StoredOptions, request: ExpireRequest): void {
+function checkChangelogs(stored: StoredOptions, request: ExpireRequest, nowMillis: number): void {
   const texts = canonicalTexts(stored)
   const limits = {
     'changelog.num-retained.max': request.retainMax,
     'changelog.num-retained.min': request.retainMin,
-    'changelog.time-retained': request.retainMillis,
+    'changelog.time-retained': nowMillis - request.olderThan,
   }
   for (const option of DECOUPLED) {
     const text = texts.get(option)

@@ -42,19 +42,14 @@ export interface ExpireResult {
  * a pin of this process, another branch or a long-lived changelog needs. If any of these cannot be read, nothing is removed;
  * a damaged manifest of a snapshot that ends only leaves its data files to the orphan cleaner. Missing files are fine.
  */
-export async function expireSnapshots(
-  store: TableStore,
-  pins: Pins,
-  request: ExpireRequest,
-  nowMillis: number,
-): Promise<ExpireResult> {
+export async function expireSnapshots(store: TableStore, pins: Pins, request: ExpireRequest): Promise<ExpireResult> {
   const { snapshots } = store
   const earliest = await snapshots.earliestId()
   const latest = await snapshots.latestId()
   if (earliest === undefined || latest === undefined) {
     return { expired: [], files: [], bytes: 0, earliest: undefined, heldBack: [] }
   }
-  const { end, heldBack } = await chooseEnd(store, request, { earliest, latest, nowMillis, pinned: pins.ids() })
+  const { end, heldBack } = await chooseEnd(store, request, { earliest, latest, pinned: pins.ids() })
   const remover = new Remover(store, dataPathsOf(store.paths, await store.schemas.latest()), request)
   let work = await loadWork(store, end, pins.ids())
   if (!request.dryRun) {
@@ -80,7 +75,7 @@ interface Work {
 async function loadWork(store: TableStore, end: number, pinned: readonly number[]): Promise<Work> {
   const tagNames = await store.tags.names()
   const ids = await store.snapshots.allIds()
-  const stop = ids.find((id) => id >= Math.min(end, ...pinned))
+  const stop = ids.find((id) => id >= end || pinned.includes(id))
   const ended = (
     await mapLimited(
       ids.filter((id) => stop !== undefined && id < stop),
@@ -100,23 +95,24 @@ async function changedSince(store: TableStore, pins: Pins, work: Work): Promise<
 interface Situation {
   readonly earliest: number
   readonly latest: number
-  readonly nowMillis: number
   readonly pinned: readonly number[]
 }
 
 async function chooseEnd(
   store: TableStore,
   request: ExpireRequest,
-  { earliest, latest, nowMillis, pinned }: Situation,
+  { earliest, latest, pinned }: Situation,
 ): Promise<{ readonly end: number; readonly heldBack: readonly number[] }> {
   const consumers = await readConsumers(store.fs, store.paths.consumers)
   const wanted = consumers.map((consumer) => consumer.nextSnapshot)
-  const input = { ...request, earliest, latest, nowMillis }
-  const times = await timesUntilYoung(store, request, earliest, latest, nowMillis)
+  const input = { ...request, earliest, latest, nowMillis: request.olderThan, retainMillis: 0 }
+  const times = await timesUntilYoung(store, request, earliest, latest)
   const timeOf = (id: number) => times.get(id)
   const free = snapshotsToExpire({ ...input, needed: wanted }, timeOf)
-  const chosen = snapshotsToExpire({ ...input, needed: [...wanted, ...pinned] }, timeOf)
-  const heldBack = chosen.end < free.end ? pinned.filter((id) => id < free.end) : []
+  // A pin below the earliest is a reader of a tag, which keeps its files itself, or of a leftover: see `loadWork`.
+  const holding = pinned.filter((id) => id >= earliest)
+  const chosen = snapshotsToExpire({ ...input, needed: [...wanted, ...holding] }, timeOf)
+  const heldBack = holding.filter((id) => id < free.end)
   // In a gap the first snapshot that stays is the next one there is.
   const ids = await store.snapshots.ids()
   const end = ids.find((id) => id >= chosen.end) ?? latest
@@ -129,7 +125,6 @@ async function timesUntilYoung(
   request: ExpireRequest,
   earliest: number,
   latest: number,
-  nowMillis: number,
 ): Promise<ReadonlyMap<number, number>> {
   const times = new Map<number, number>()
   const first = Math.max(earliest, latest - request.retainMax + 1)
@@ -138,7 +133,7 @@ async function timesUntilYoung(
     const time = (await store.snapshots.find(id))?.timeMillis
     if (time === undefined) continue
     times.set(id, time)
-    if (time >= nowMillis - request.retainMillis) break
+    if (time >= request.olderThan) break
   }
   return times
 }

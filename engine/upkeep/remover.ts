@@ -30,7 +30,7 @@ export class Remover {
    * Data files first: what they are is only known as long as manifests name them. Snapshot files last and in ascending
    * order: as long as one is there, the next run finds it and the rest of the range.
    */
-  async remove(plan: ExpirePlan, ended: readonly Snapshot[]): Promise<void> {
+  async remove(plan: Pick<ExpirePlan, 'dataFiles' | 'metadata'>, ended: readonly Snapshot[]): Promise<void> {
     const { paths, snapshots } = this.#store
     await this.removeDataFiles(plan.dataFiles)
     const { indexes, statistics, manifests } = plan.metadata

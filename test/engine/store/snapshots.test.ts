@@ -104,7 +104,7 @@ t.test('C088: what lies below EARLIEST has expired, though its file is still the
   t.equal(await snapshots.isLive(2), false)
   t.equal(await snapshots.isLive(3), true)
   t.same(await snapshots.ids(), [3])
-  t.same(await snapshots.leftoverIds(), [1, 2])
+  t.same(await snapshots.allIds(), [1, 2, 3])
   t.equal((await snapshots.find(2))?.id, 2)
 })
 

@@ -17,7 +17,7 @@ const NOW = 4_000_000_000_000
 /** Keeps the last n snapshots whatever their age. */
 async function keepLast(store: TableStore, n: number, pins = new Pins(), overrides: ExpireOverrides = {}) {
   const request = expireRequest({}, resolve({}), NOW, { retainMin: n, retainMax: n, ...overrides })
-  return expireSnapshots(store, pins, request, NOW)
+  return expireSnapshots(store, pins, request)
 }
 
 /** Every file that a snapshot or tag still there names is on disk. */
@@ -110,6 +110,9 @@ t.test('C089: a pinned snapshot and all later ones stay until the pin goes', asy
   t.same(held.expired, [1, 2])
   t.same(held.heldBack, [3])
   await checkWhole(t, fs, store.paths.table, 'pinned')
+  const releaseTag = pins.pin(1)
+  t.same((await keepLast(store, 1, pins)).expired, [], 'a pin on what has gone holds nothing back')
+  releaseTag()
   release()
   const free = await keepLast(store, 1, pins)
   t.ok(free.expired.includes(3))
@@ -247,7 +250,7 @@ t.test('folders left empty go when asked for, and only those', async (t) => {
     const { fs, store } = goldenStore('delete_all')
     const { table } = store.paths
     const options = resolve({ 'snapshot.clean-empty-directories': String(asked) })
-    await expireSnapshots(store, new Pins(), expireRequest({}, options, NOW, { retainMin: 1, retainMax: 1 }), NOW)
+    await expireSnapshots(store, new Pins(), expireRequest({}, options, NOW, { retainMin: 1, retainMax: 1 }))
     await checkWhole(t, fs, table, 'cleaned')
     t.equal((await fs.stat(`${table}/bucket-0`)) === undefined, asked)
     t.ok((await fs.stat(`${table}/manifest`)) !== undefined)
@@ -255,7 +258,7 @@ t.test('folders left empty go when asked for, and only those', async (t) => {
   const { fs, store } = goldenStore('delete_all')
   fs.plant(`${store.paths.table}/bucket-0/data-of-a-commit-on-its-way`, new Uint8Array(1))
   const options = resolve({ 'snapshot.clean-empty-directories': 'true' })
-  await expireSnapshots(store, new Pins(), expireRequest({}, options, NOW, { retainMin: 1, retainMax: 1 }), NOW)
+  await expireSnapshots(store, new Pins(), expireRequest({}, options, NOW, { retainMin: 1, retainMax: 1 }))
   t.same(await fs.list(`${store.paths.table}/bucket-0`), [{ name: 'data-of-a-commit-on-its-way', kind: 'file' }])
 })
 
@@ -275,10 +278,10 @@ t.test('EARLIEST is written when it is missing, though nothing ends', async (t) 
 t.test('requests: options, wishes, and what cannot be', (t) => {
   const request = (stored: Record<string, string>, overrides: ExpireOverrides = {}) =>
     expireRequest(stored, resolve(stored), NOW, overrides)
-  t.match(request({}), { retainMin: 10, retainMax: 2147483647, retainMillis: 3_600_000, limit: 50, dryRun: false })
+  t.match(request({}), { retainMin: 10, retainMax: 2147483647, olderThan: NOW - 3_600_000, limit: 50, dryRun: false })
   t.match(request({}, { retainMax: 1 }), { retainMin: 1, retainMax: 1, limit: Number.MAX_SAFE_INTEGER })
   t.match(request({ 'snapshot.num-retained.max': '12' }, { retainMin: 20 }), { retainMin: 20, retainMax: 20 })
-  t.match(request({}, { olderThan: NOW - 5000 }), { retainMillis: 5000, retainMin: 10 })
+  t.match(request({}, { olderThan: NOW - 5000 }), { olderThan: NOW - 5000, retainMin: 10 })
   t.throws(() => request({}, { retainMax: 0 }), { code: 'INVALID' })
   t.throws(() => request({}, { retainMin: 1.5 }), { code: 'INVALID' })
   t.throws(() => request({}, { olderThan: Number.NaN }), { code: 'INVALID' })

@@ -1,0 +1,57 @@
+import type { Pins } from '../store/pins.ts'
+import type { TableStore } from '../store/table-store.ts'
+import { type ExpireResult, expireSnapshots } from './expire.ts'
+import type { ExpireRequest } from './expire-request.ts'
+
+/**
+ * Expiries of one table handle: one at a time, and again when the readers that held one back are done.
+ *
+ *   run ──▶ expire ──held back by pins──▶ wait for a release ──▶ expire again with the same request
+ */
+export class Expiry {
+  readonly #store: TableStore
+  readonly #pins: Pins
+  readonly #onError: (error: unknown) => void
+  #last: Promise<unknown> = Promise.resolve()
+  #stopListening: () => void = () => {}
+  #closed = false
+
+  /** `onError` gets what goes wrong in a run that nobody waits for. */
+  constructor(store: TableStore, pins: Pins, onError: (error: unknown) => void) {
+    this.#store = store
+    this.#pins = pins
+    this.#onError = onError
+  }
+
+  /** Expires after all runs before. A later request replaces one that waits for readers. */
+  run(request: ExpireRequest): Promise<ExpireResult> {
+    const running = this.#last.then(async () => {
+      const result = await expireSnapshots(this.#store, this.#pins, request)
+      if (!request.dryRun) this.#await(request, result)
+      return result
+    })
+    this.#last = running.catch(() => undefined)
+    return running
+  }
+
+  /** Ends when no expiry runs. What waits for readers is left to the next expiry, in this process or another. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#stopListening()
+    await this.#last
+  }
+
+  #await(request: ExpireRequest, { heldBack }: ExpireResult): void {
+    this.#stopListening()
+    const first = heldBack[0]
+    if (first === undefined || this.#closed) return
+    const again = () => {
+      if (this.#pins.ids().includes(first)) return
+      this.#stopListening()
+      this.run(request).catch(this.#onError)
+    }
+    this.#stopListening = this.#pins.onRelease(again)
+    // The pin may have gone while the run was on its way.
+    again()
+  }
+}
