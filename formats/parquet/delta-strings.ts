@@ -1,10 +1,15 @@
-import { corrupt } from '../bytes/format-error.ts'
+import { corrupt, unsupported } from '../bytes/format-error.ts'
 import { DeltaReader } from './delta.ts'
 import type { BytesBuffer, FixedBuffer, ValueDecoder } from './value-buffer.ts'
+
+/** Most strings of one page; some 100 million empty ones would fit in a page of 1 MiB, and no writer makes such a page. */
+const MAX_COUNT = 1 << 26
 
 /** All lengths of a page at once: the strings lie behind the last of them. Sums stay below the page's length. */
 function readLengths(bytes: Uint8Array, start: number): { readonly lengths: Int32Array; readonly end: number } {
   const reader = new DeltaReader(bytes, start)
+  if (reader.count > MAX_COUNT)
+    throw unsupported(`a page of ${reader.count} delta-encoded strings, more than ${MAX_COUNT}`)
   const lengths = new Int32Array(reader.count)
   reader.read(lengths, 0, reader.count, 1)
   for (let i = 0; i < lengths.length; i++) {

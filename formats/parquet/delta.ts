@@ -44,8 +44,9 @@ export class DeltaReader {
     this.zigzag()
     this.low = this.zigzagLow
     this.high = this.zigzagHigh
-    // A block is at least a byte: bounds what may be allocated for `count`.
-    if (this.count > (bytes.length - this.offset) * this.blockSize + 1) {
+    // A block takes at least its least delta and its widths: bounds what may be allocated for `count`.
+    const blocks = Math.floor((bytes.length - this.offset) / (1 + miniblocks))
+    if (this.count > blocks * this.blockSize + 1) {
       throw corrupt(`delta page claims ${this.count} values in ${bytes.length - this.offset} bytes`)
     }
   }

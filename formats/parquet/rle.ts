@@ -1,5 +1,8 @@
 import { corrupt } from '../bytes/format-error.ts'
 
+/** Filled and emptied within one call. */
+const SCRATCH = new Int32Array(256)
+
 /** Reads levels of a page: 0 to 255. */
 export interface LevelDecoder {
   /** The next `count` levels into `out` from `at`; answers how many of them equal `level`. */
@@ -48,7 +51,7 @@ export class RleDecoder implements LevelDecoder {
         if (this.value === level) equal += take
       } else {
         if (this.width === 1) this.unpackBits(out, from, take)
-        else this.unpack(out, from, take)
+        else this.unpackLevels(out, from, take)
         for (let i = from; i < from + take; i++) if (out[i] === level) equal++
       }
       this.left -= take
@@ -150,8 +153,17 @@ export class RleDecoder implements LevelDecoder {
     this.pendingBits = pendingBits
   }
 
+  /** Through a scratch array, so that `unpack` sees one class of array only and stays fast for indexes. */
+  private unpackLevels(out: Uint8Array, at: number, count: number): void {
+    for (let done = 0; done < count; done += SCRATCH.length) {
+      const take = Math.min(SCRATCH.length, count - done)
+      this.unpack(SCRATCH, 0, take)
+      for (let i = 0; i < take; i++) out[at + done + i] = SCRATCH[i]!
+    }
+  }
+
   /** `left` was bounded by the bytes present, so the reads below stay inside the page. */
-  private unpack(out: Uint8Array | Int32Array, at: number, count: number): void {
+  private unpack(out: Int32Array, at: number, count: number): void {
     const { bytes, width } = this
     let { offset, pending, pendingBits } = this
     if (width <= 24) {
