@@ -44,28 +44,36 @@ export class ByteWriter {
     this.buffer[at] = value
   }
   u16le(value: number): void {
-    this.view.setUint16(this.reserve(2), value, true)
+    const at = this.reserve(2)
+    this.view.setUint16(at, value, true)
   }
   u16be(value: number): void {
-    this.view.setUint16(this.reserve(2), value)
+    const at = this.reserve(2)
+    this.view.setUint16(at, value)
   }
   i32le(value: number): void {
-    this.view.setInt32(this.reserve(4), value, true)
+    const at = this.reserve(4)
+    this.view.setInt32(at, value, true)
   }
   i32be(value: number): void {
-    this.view.setInt32(this.reserve(4), value)
+    const at = this.reserve(4)
+    this.view.setInt32(at, value)
   }
   i64le(value: bigint): void {
-    this.view.setBigInt64(this.reserve(8), value, true)
+    const at = this.reserve(8)
+    this.view.setBigInt64(at, value, true)
   }
   i64be(value: bigint): void {
-    this.view.setBigInt64(this.reserve(8), value)
+    const at = this.reserve(8)
+    this.view.setBigInt64(at, value)
   }
   f32le(value: number): void {
-    this.view.setFloat32(this.reserve(4), value, true)
+    const at = this.reserve(4)
+    this.view.setFloat32(at, value, true)
   }
   f64le(value: number): void {
-    this.view.setFloat64(this.reserve(8), value, true)
+    const at = this.reserve(8)
+    this.view.setFloat64(at, value, true)
   }
 
   /** Unsigned LEB128 of the low 32 bits. */
