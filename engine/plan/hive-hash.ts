@@ -47,8 +47,8 @@ function valueHash(type: DataType, column: Column): (row: number) => number {
     case 'smallint':
     case 'int':
     case 'date': {
-      const values = (column as FixedColumn).values as Int32Array
-      return (row) => values[row]!
+      const { values } = column as FixedColumn
+      return (row) => values[row] as number
     }
     case 'bigint': {
       const words = bits(column as FixedColumn)
@@ -100,12 +100,12 @@ function bits(column: FixedColumn): Int32Array {
   return new Int32Array(values.buffer, values.byteOffset, values.byteLength >>> 2)
 }
 
-/** `BigDecimal.stripTrailingZeros().hashCode()` of Java: 31 * hash of the unscaled value + scale, zero being 0 of scale 0. */
+/** `BigDecimal.hashCode()` of Java, 31 * hash of the unscaled value + scale, after zeros behind the point are taken off. */
 function decimalHash(unscaled: bigint, scale: number): number {
   if (unscaled === 0n) return 0
   let stripped = unscaled
   let digits = scale
-  while (stripped % 10n === 0n) {
+  while (digits > 0 && stripped % 10n === 0n) {
     stripped /= 10n
     digits--
   }
