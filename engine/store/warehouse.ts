@@ -1,10 +1,9 @@
 import { posix } from 'node:path'
 import { parseSchemaName } from '../../formats/meta/names.ts'
 import { TableError } from '../errors.ts'
-import { fileErrorCode } from '../ports/file-error.ts'
 import type { FileSystem } from '../ports/file-system.ts'
 import type { Random } from '../ports/random.ts'
-import { withPath } from './errors.ts'
+import { isMissing, withPath } from './errors.ts'
 import { listIfPresent } from './listing.ts'
 import { checkName } from './name-rules.ts'
 
@@ -70,13 +69,18 @@ export async function listTables(fs: FileSystem, warehouse: string): Promise<rea
 
 /**
  * Removes a table with all its files. The first step takes the name away at once and for good; a crash after it leaves a
- * hidden folder, `.dropped-<uuid>`, without a schema, which no engine takes for a table.
+ * hidden folder, `.dropped-<uuid>`, without a schema, which no engine takes for a table. `NOT_FOUND` when absent.
  */
 export async function dropTable(fs: FileSystem, random: Random, folder: string): Promise<void> {
   const parent = posix.dirname(folder)
   const hidden = posix.join(parent, `.dropped-${random.uuid()}`)
   await withPath(folder, async () => {
-    await fs.rename(folder, hidden)
+    try {
+      await fs.rename(folder, hidden)
+    } catch (error) {
+      if (!isMissing(error)) throw error
+      throw new TableError('NOT_FOUND', `There is no table in ${folder}: check the name.`, { path: folder }, error)
+    }
     await fs.syncDirectory(parent)
   })
   await withPath(hidden, async () => {
@@ -92,7 +96,7 @@ async function removeTree(fs: FileSystem, folder: string): Promise<void> {
     else await fs.unlink(path)
   }
   await fs.removeDirectory(folder).catch((error) => {
-    if (fileErrorCode(error) !== 'ENOENT') throw error
+    if (!isMissing(error)) throw error
   })
 }
 

@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { Pins } from '../../../engine/store/pins.ts'
 import type { ExpireRequest } from '../../../engine/upkeep/expire-request.ts'
 import { Expiry } from '../../../engine/upkeep/expiry.ts'
@@ -14,10 +14,14 @@ const request: ExpireRequest = {
   dryRun: false,
 }
 
+const failWith = (t: Test) => (error: unknown) => {
+  t.error(error)
+}
+
 t.test('C089: what a reader held back goes when it is done', async (t) => {
   const { store } = goldenStore('uc')
   const pins = new Pins()
-  const expiry = new Expiry(store, pins, t.fail)
+  const expiry = new Expiry(store, pins, failWith(t))
   const [two, three] = [pins.pin(2), pins.pin(3)]
   t.same((await expiry.run(request)).heldBack, [2, 3])
   three()
@@ -30,7 +34,7 @@ t.test('C089: what a reader held back goes when it is done', async (t) => {
 
 t.test('runs follow one another', async (t) => {
   const { store } = goldenStore('uc')
-  const expiry = new Expiry(store, new Pins(), t.fail)
+  const expiry = new Expiry(store, new Pins(), failWith(t))
   const [first, second] = await Promise.all([
     expiry.run({ ...request, retainMin: 3, retainMax: 3 }),
     expiry.run(request),
@@ -59,7 +63,7 @@ t.test('a failed run does not stop the next, and one that nobody waits for tells
 t.test('a closed one waits for nobody', async (t) => {
   const { store } = goldenStore('uc')
   const pins = new Pins()
-  const expiry = new Expiry(store, pins, t.fail)
+  const expiry = new Expiry(store, pins, failWith(t))
   const release = pins.pin(2)
   await expiry.run(request)
   await expiry.close()
