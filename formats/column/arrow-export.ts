@@ -8,7 +8,8 @@ import { ValueError } from './value-error.ts'
 export function exportColumn(arrow: typeof Arrow, path: string, type: DataType, column: Column): Arrow.Data {
   const base = { type: arrowType(arrow, type), length: column.length, ...nulls(column) }
   // makeData is typed for one Arrow type at a time; here the type is known only at run time.
-  const make = (parts: object): Arrow.Data => arrow.makeData({ ...base, ...parts } as unknown as Arrow.DataProps)
+  const make = (parts: object): Arrow.Data =>
+    arrow.makeData({ ...base, ...parts } as Parameters<typeof arrow.makeData>[0])
   switch (type.kind) {
     case 'boolean':
       return make({ data: bits((column as FixedColumn).values as Uint8Array, column.length) })

@@ -151,7 +151,7 @@ function times(path: string, data: Arrow.Data<Arrow.Time>, valid: Mask): Column 
 function timestamps(
   arrow: typeof Arrow,
   path: string,
-  type: Extract<DataType, { readonly kind: 'timestamp' | 'timestamp_ltz' }>,
+  type: { readonly kind: DataType['kind']; readonly precision: number },
   data: Arrow.Data,
   valid: Mask,
 ): Column | undefined {
