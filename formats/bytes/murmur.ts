@@ -19,6 +19,24 @@ export function murmur32Slot(low: number, high: number): number {
   return finish(mixWord(mixWord(AFTER_HEADER, low), high), 16)
 }
 
+/** Hash of a row of one column whose value is bytes `[start, end)`, eight or more: header, length and offset, padded value. */
+export function murmur32Bytes(bytes: Uint8Array, start: number, end: number): number {
+  const length = end - start
+  let hash = mixWord(mixWord(AFTER_HEADER, length), FIRST_OFFSET)
+  const tail = end - (length & 3)
+  for (let i = start; i < tail; i += 4) {
+    hash = mixWord(hash, bytes[i]! | (bytes[i + 1]! << 8) | (bytes[i + 2]! << 16) | (bytes[i + 3]! << 24))
+  }
+  if (tail < end) {
+    let word = 0
+    for (let i = tail; i < end; i++) word |= bytes[i]! << ((i - tail) * 8)
+    hash = mixWord(hash, word)
+  }
+  // The value ends on a multiple of eight: one more word of zeros where its words are odd in number.
+  if (((length + 3) >>> 2) & 1) hash = mixWord(hash, 0)
+  return finish(hash, FIRST_OFFSET + ((length + 7) & ~7))
+}
+
 function mixWord(hash: number, word: number): number {
   let k = Math.imul(word, C1)
   k = (k << 15) | (k >>> 17)
@@ -33,6 +51,9 @@ function finish(hash: number, length: number): number {
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
   return h ^ (h >>> 16)
 }
+
+/** Where the variable part of a row of one column starts. */
+const FIRST_OFFSET = 16
 
 /** State after the eight zero bytes of header that start every row of 56 columns or less without nulls. */
 const AFTER_HEADER = mixWord(mixWord(SEED, 0), 0)

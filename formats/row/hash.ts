@@ -1,4 +1,4 @@
-import { murmur32, murmur32Slot } from '../bytes/murmur.ts'
+import { murmur32, murmur32Bytes, murmur32Slot } from '../bytes/murmur.ts'
 import type { BytesColumn, Column, FixedColumn } from '../column/column.ts'
 import type { DataType } from '../types/row-type.ts'
 import { rowWriter, wordsOf } from './column-rows.ts'
@@ -49,7 +49,6 @@ export function hashColumns(types: readonly DataType[], columns: readonly Column
 
 function hashBytes(column: BytesColumn, hashes: Int32Array): void {
   const { data, offsets } = column
-  const row = new RowBuffer()
   for (let i = 0; i < hashes.length; i++) {
     const start = offsets[i]!
     const length = offsets[i + 1]! - start
@@ -63,9 +62,7 @@ function hashBytes(column: BytesColumn, hashes: Int32Array): void {
       }
       hashes[i] = murmur32Slot(low, high)
     } else {
-      row.begin(1)
-      row.setBytes(0, data, start, start + length)
-      hashes[i] = murmur32(row.bytes, 0, row.length)
+      hashes[i] = murmur32Bytes(data, start, start + length)
     }
   }
 }

@@ -1,5 +1,8 @@
 import { DECIMAL_BYTES, headerBytes, SLOT_BYTES } from './slot.ts'
 
+/** Up to here a loop beats `set`, which needs a view of its source. */
+const COPIED_BY_HAND = 64
+
 /**
  * One BinaryRow under construction, in memory that the next row uses again. The layout is Paimon's, byte for byte: the hash of
  * these bytes chooses the bucket, so padding and reserved room are as binding as the values.
@@ -66,7 +69,8 @@ export class RowBuffer {
     } else {
       const at = this.reserve(length)
       this.setWords(field, length, at)
-      this.bytes.set(data.subarray(start, end), at)
+      if (length <= COPIED_BY_HAND) for (let i = 0; i < length; i++) this.bytes[at + i] = data[start + i]!
+      else this.bytes.set(data.subarray(start, end), at)
     }
   }
 

@@ -13,7 +13,7 @@ const cases: readonly (readonly [from: string, to: string, values: readonly Valu
   ['BIGINT', 'INT', [2147483648n, -1n, 4294967297n], [-2147483648, -1, 1]],
   ['BIGINT', 'SMALLINT', [65535n], [-1]],
   ['BIGINT', 'DOUBLE', [9007199254740993n], [9007199254740992]],
-  ['BIGINT', 'FLOAT', [16777217n, 9007200328482817n], [16777216, 9007200328482816]],
+  ['BIGINT', 'FLOAT', [16777217n, 9007199791611905n], [16777216, 9007200328482816]],
   ['INT', 'FLOAT', [16777217], [16777216]],
   ['FLOAT', 'DOUBLE', [1.5, Math.fround(0.1), Number.NaN], [1.5, Math.fround(0.1), Number.NaN]],
   ['DOUBLE', 'FLOAT', [0.1, 1e300], [Math.fround(0.1), Number.POSITIVE_INFINITY]],
