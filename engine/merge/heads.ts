@@ -122,10 +122,35 @@ class Int64Heads implements Heads {
 /** Bytes of a key that fit a double exactly. */
 const PREFIX = 6
 
+/**
+ * Leading bytes that every key of the inputs shares: those of the first and last keys, since the inputs are sorted. Keys such as
+ * `user-000123` are compared from there on.
+ */
+function sharedPrefix(inputs: readonly OrderInput[]): number {
+  const first = inputs.find((input) => input.start < input.end)
+  if (first === undefined) return 0
+  const { data, offsets } = first.keys as KeysOf<'bytes'>
+  const start = offsets[first.start]!
+  let shared = offsets[first.start + 1]! - start
+  for (const { keys, start: from, end } of inputs) {
+    if (from === end) continue
+    const other = keys as KeysOf<'bytes'>
+    for (const row of [from, end - 1]) {
+      const at = other.offsets[row]!
+      const length = Math.min(shared, other.offsets[row + 1]! - at)
+      let same = 0
+      while (same < length && data[start + same] === other.data[at + same]) same++
+      shared = same
+    }
+  }
+  return shared
+}
+
 class BytesHeads implements Heads {
   readonly #columns: readonly KeysOf<'bytes'>[]
   readonly #sequences: readonly BigInt64Array[]
-  /** First six bytes of the key as a number, padded with zeros: decides most comparisons (10 ns against 20 for a byte loop). */
+  readonly #skip: number
+  /** Six bytes of the key after the shared ones as a number, padded with zeros: decides most comparisons, at half the cost. */
   readonly #prefix: Float64Array
   readonly #start: Int32Array
   readonly #end: Int32Array
@@ -137,6 +162,7 @@ class BytesHeads implements Heads {
   constructor(inputs: readonly OrderInput[]) {
     this.#columns = inputs.map((input) => input.keys as KeysOf<'bytes'>)
     this.#sequences = inputs.map((input) => input.sequence)
+    this.#skip = sharedPrefix(inputs)
     this.#prefix = new Float64Array(inputs.length)
     this.#start = new Int32Array(inputs.length)
     this.#end = new Int32Array(inputs.length)
@@ -145,7 +171,7 @@ class BytesHeads implements Heads {
 
   load(input: number, row: number): void {
     const { data, offsets } = this.#columns[input]!
-    const start = offsets[row]!
+    const start = offsets[row]! + this.#skip
     const end = offsets[row + 1]!
     this.#start[input] = start
     this.#end[input] = end

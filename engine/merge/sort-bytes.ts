@@ -11,7 +11,7 @@ const CHUNK = 8
  * Sorts `rows` by the byte strings they point at: unsigned, the shorter first; stable.
  *
  * Each round sorts by the next eight bytes as two words, padded with zeros, and by how many bytes there were; then the groups
- * whose eight bytes agree go on with the next eight. Keys with a long common prefix cost a pass per eight bytes of it.
+ * whose eight bytes agree go on with the next eight. What all keys share is skipped.
  */
 export function radixSortBytes(data: Uint8Array, offsets: Int32Array, rows: Uint32Array): Uint32Array {
   const work: Work = {
@@ -21,7 +21,7 @@ export function radixSortBytes(data: Uint8Array, offsets: Int32Array, rows: Uint
     words: new Uint32Array((offsets.length - 1) * 3),
     spare: new Uint32Array(rows.length),
   }
-  const pending: Group[] = [{ start: 0, end: rows.length, depth: 0 }]
+  const pending: Group[] = [{ start: 0, end: rows.length, depth: sharedPrefix(data, offsets, rows) }]
   for (let group = pending.pop(); group !== undefined; group = pending.pop()) {
     if (group.end - group.start <= INSERTION) insertionSort(work, group)
     else pending.push(...sortChunk(work, group))
@@ -45,6 +45,21 @@ interface Work {
   readonly spare: Uint32Array
 }
 
+/** Leading bytes that all keys share; the scan ends early when there are none. */
+function sharedPrefix(data: Uint8Array, offsets: Int32Array, rows: Uint32Array): number {
+  if (rows.length === 0) return 0
+  const start = offsets[rows[0]!]!
+  let shared = offsets[rows[0]! + 1]! - start
+  for (let i = 1; i < rows.length && shared > 0; i++) {
+    const at = offsets[rows[i]!]!
+    const length = Math.min(shared, offsets[rows[i]! + 1]! - at)
+    let same = 0
+    while (same < length && data[start + same] === data[at + same]) same++
+    shared = same
+  }
+  return shared
+}
+
 /** Sorts a group by its next eight bytes; returns the parts whose keys still agree and go on. */
 function sortChunk(work: Work, { start, end, depth }: Group): Group[] {
   const { words } = work
@@ -52,7 +67,8 @@ function sortChunk(work: Work, { start, end, depth }: Group): Group[] {
   const spare = work.spare.subarray(0, end - start)
   for (let i = 0; i < rows.length; i++) loadChunk(work, rows[i]!, depth)
   let sorted = rows
-  for (let word = 0; word < 3; word++) sorted = sortByWord(words, 3, word, sorted, sorted === rows ? spare : rows)
+  for (let word = 0; word < 3; word++)
+    sorted = sortByWord(words, 3, word, sorted, sorted === rows ? spare : rows, word === 0 ? 4 : 32)
   if (sorted !== rows) rows.set(sorted)
   const groups: Group[] = []
   for (let i = 0; i < rows.length; ) {

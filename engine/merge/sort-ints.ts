@@ -24,7 +24,8 @@ export function radixSortInt64(keys: BigInt64Array, rows: Uint32Array): Uint32Ar
 }
 
 /**
- * One stable least-significant-digit sort over 32-bit words: word `offset` of the `stride` words of a row. Returns `rows` or
+ * One stable least-significant-digit sort over 32-bit words: word `offset` of the `stride` words of a row, its low
+ * `bits`. Returns `rows` or
  * `spare`, whichever holds the result.
  */
 export function sortByWord(
@@ -33,11 +34,12 @@ export function sortByWord(
   offset: number,
   rows: Uint32Array,
   spare: Uint32Array,
+  bits = 32,
 ): Uint32Array {
   const starts = new Uint32Array(BUCKETS)
   let from = rows
   let to = spare
-  for (let shift = 0; shift < 32; shift += DIGIT) {
+  for (let shift = 0; shift < bits; shift += DIGIT) {
     starts.fill(0)
     for (let i = 0; i < from.length; i++) starts[(words[from[i]! * stride + offset]! >>> shift) & (BUCKETS - 1)]!++
     if (from.length > 0) {
