@@ -46,12 +46,7 @@ async function rewriteAll(
   const withDeletes = manifests.filter((manifest) => manifest.deletedFiles > 0)
   const deletes = (await reader.readAll(withDeletes)).filter((entry) => entry.kind === 'delete')
   const plan = planFullRewrite(manifests, deletes, options, (manifest, partition) =>
-    meetsPartition(
-      manifest.partitionStats,
-      manifest.addedFiles + manifest.deletedFiles,
-      partition,
-      partitionFields,
-    ),
+    meetsPartition(manifest.partitionStats, manifest.addedFiles + manifest.deletedFiles, partition, partitionFields),
   )
   if (plan === null) return undefined
   const loaded: { manifest: ManifestFile; entries: readonly ManifestEntry[] }[] = []

@@ -15,9 +15,7 @@ export function appendEntries(increments: readonly Increment[]): readonly Manife
  */
 export function compactEntries(increments: readonly Increment[], dropDeleteStats: boolean): readonly ManifestEntry[] {
   return increments.flatMap((increment) => [
-    ...increment.compactBefore.map((file) =>
-      entryOf(increment, 'delete', dropDeleteStats ? withoutStats(file) : file),
-    ),
+    ...increment.compactBefore.map((file) => entryOf(increment, 'delete', dropDeleteStats ? withoutStats(file) : file)),
     ...increment.compactAfter.map((file) => entryOf(increment, 'add', file)),
   ])
 }

@@ -54,7 +54,8 @@ export async function publishSnapshot(
   const { options, clock, random, snapshots } = store
   const started = clock.now()
   for (let attempt = 0; ; attempt++) {
-    if (signal?.aborted) throw new TableError('ABORTED', 'The commit was aborted. Its rows are kept for the next.', {}, signal.reason)
+    if (signal?.aborted)
+      throw new TableError('ABORTED', 'The commit was aborted. Its rows are kept for the next.', {}, signal.reason)
     const latest = await snapshots.latest()
     const entries = await draft.prepare(latest)
     if (entries === undefined) return undefined

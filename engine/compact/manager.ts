@@ -1,11 +1,11 @@
 import type { DataFile } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
-import type { Clock } from '../ports/clock.ts'
 import { dropsDeletes } from '../plan/drop-delete.ts'
 import type { Explanation } from '../plan/explain.ts'
 import type { Levels } from '../plan/levels.ts'
 import { inputsOf, planSteps, rewriteEach } from '../plan/steps.ts'
 import type { Pick, Step } from '../plan/types.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { FilesResult } from '../tasks/task.ts'
 
 /** A compaction that has been decided on. */
@@ -37,7 +37,12 @@ const MAX_RETRY_MILLIS = 60_000
 
 type State =
   | { readonly kind: 'idle' }
-  | { readonly kind: 'running'; readonly done: Promise<void>; readonly abort: AbortController; readonly plan: CompactionPlan }
+  | {
+      readonly kind: 'running'
+      readonly done: Promise<void>
+      readonly abort: AbortController
+      readonly plan: CompactionPlan
+    }
   | { readonly kind: 'failed'; readonly retryAt: number; readonly failures: number; readonly cause: unknown }
   | { readonly kind: 'closed' }
 

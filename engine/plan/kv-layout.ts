@@ -1,6 +1,6 @@
+import type { TableSchema } from '../../formats/meta/types.ts'
 import type { DataType, Field } from '../../formats/types/row-type.ts'
 import { withNullable } from '../../formats/types/row-type.ts'
-import type { TableSchema } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
 
 /**

@@ -1,10 +1,10 @@
 import type { Batch, Column, Scalar } from '../../formats/column/column.ts'
-import { compareRowToKey, firstAtLeast } from '../../formats/column/key-bounds.ts'
 import { buffersOf } from '../../formats/column/copy.ts'
+import { compareRowToKey, firstAtLeast } from '../../formats/column/key-bounds.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
-import type { DataFileReader } from '../store/data-reader.ts'
-import type { Cache } from '../store/cache.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
+import type { Cache } from '../store/cache.ts'
+import type { DataFileReader } from '../store/data-reader.ts'
 
 /** Decoded rows of a stretch of a data file, all columns: what a point lookup keeps. */
 export interface Block {
@@ -44,7 +44,11 @@ export function findInFile(
   if (at >= 0) return rowOf(known.blocks[at]!, key)
   if (fallsBetween(known.blocks, -at - 1)) return undefined
   const read = [...open(equalTo(key, layout), BLOCK_ROWS).positioned()].map(
-    ({ firstRow, batch }): Block => ({ firstRow, batch, keys: layout.keyIndexes.map((index) => batch.columns[index]!) }),
+    ({ firstRow, batch }): Block => ({
+      firstRow,
+      batch,
+      keys: layout.keyIndexes.map((index) => batch.columns[index]!),
+    }),
   )
   const blocks = withBlocks(known.blocks, read)
   cache.set(name, blocks, blocks.bytes)
@@ -88,7 +92,10 @@ function withBlocks(known: readonly Block[], read: readonly Block[]): FileBlocks
     ...read.filter(({ batch }) => batch.rows > 0),
     ...known.filter(({ firstRow }) => firstRow >= to),
   ]
-  return { blocks, bytes: buffersOf(blocks.map(({ batch }) => batch)).reduce((sum, buffer) => sum + buffer.byteLength, 0) }
+  return {
+    blocks,
+    bytes: buffersOf(blocks.map(({ batch }) => batch)).reduce((sum, buffer) => sum + buffer.byteLength, 0),
+  }
 }
 
 /** The key as a condition on the key columns, for pruning pages. */

@@ -61,7 +61,11 @@ function startStretch(bucket: ScanBucket, scan: BucketScan, after: readonly Scal
   return stretch
 }
 
-async function readStretch(bucket: ScanBucket, scan: BucketScan, after: readonly Scalar[] | undefined): Promise<Stretch> {
+async function readStretch(
+  bucket: ScanBucket,
+  scan: BucketScan,
+  after: readonly Scalar[] | undefined,
+): Promise<Stretch> {
   if (scan.signal?.aborted) throw new TableError('ABORTED', 'The scan was aborted.', {}, scan.signal.reason)
   const lower = after === undefined ? scan.range.lower : { values: after, inclusive: false }
   const sections = sectionsAfter(bucket, scan, after)

@@ -1,10 +1,10 @@
 import type { FixedColumn, Scalar } from '../../formats/column/column.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
-import type { Cache } from '../store/cache.ts'
-import type { DataFileReader } from '../store/data-reader.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
 import type { KeyCompare, SortedRun } from '../plan/types.ts'
+import type { Cache } from '../store/cache.ts'
+import type { DataFileReader } from '../store/data-reader.ts'
 import { type FileBlocks, type FoundRow, findInFile } from './blocks.ts'
 
 export interface Lookup {

@@ -10,14 +10,20 @@ import type { KvLayout } from '../plan/kv-layout.ts'
  * Merges the rows of buckets into one stream by key. A key lives in one bucket, so nothing meets: windows are cut at the
  * smallest last key of the batches at hand, as in the merge of runs, and put in order by the same kernel.
  */
-export async function* mergeBuckets(streams: readonly AsyncGenerator<Batch>[], layout: KvLayout): AsyncGenerator<Batch> {
+export async function* mergeBuckets(
+  streams: readonly AsyncGenerator<Batch>[],
+  layout: KvLayout,
+): AsyncGenerator<Batch> {
   const heads: { readonly stream: AsyncGenerator<Batch>; batch: Batch }[] = []
   try {
     for (const head of await Promise.all(streams.map(async (stream) => ({ stream, batch: await nextBatch(stream) })))) {
       if (head.batch !== undefined) heads.push({ stream: head.stream, batch: head.batch })
     }
     while (heads.length > 1) {
-      const end = smallestLastKey(heads.map((head) => head.batch), layout)
+      const end = smallestLastKey(
+        heads.map((head) => head.batch),
+        layout,
+      )
       const windows: Batch[] = []
       for (let index = heads.length - 1; index >= 0; index--) {
         const head = heads[index]!

@@ -5,7 +5,13 @@ import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import type { Codecs } from '../../formats/compress/codec.ts'
 import { dataFileFormat } from '../../formats/meta/names.ts'
 import type { DataFile, TableSchema } from '../../formats/meta/types.ts'
-import { openParquet, type ParquetFile, type PositionedBatch, type RowRange, readBatches } from '../../formats/parquet/file-read.ts'
+import {
+  openParquet,
+  type ParquetFile,
+  type PositionedBatch,
+  type RowRange,
+  readBatches,
+} from '../../formats/parquet/file-read.ts'
 import { selectRanges } from '../../formats/parquet/page-index.ts'
 import type { DataType, Field } from '../../formats/types/row-type.ts'
 import { TableError } from '../errors.ts'

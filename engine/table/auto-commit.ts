@@ -28,7 +28,10 @@ export class AutoCommitter {
 
   /** After each write: starts a commit when there is enough, or the clock for one. */
   wrote(rows: number, bytes: number): void {
-    if (rows >= (this.#limits.rows ?? Number.POSITIVE_INFINITY) || bytes >= (this.#limits.bytes ?? Number.POSITIVE_INFINITY)) {
+    if (
+      rows >= (this.#limits.rows ?? Number.POSITIVE_INFINITY) ||
+      bytes >= (this.#limits.bytes ?? Number.POSITIVE_INFINITY)
+    ) {
       this.#start()
     } else if (this.#limits.millis !== undefined && this.#timer === undefined) {
       const timer = new AbortController()

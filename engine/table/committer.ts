@@ -82,7 +82,12 @@ export class Committer {
   commit(request: CommitRequest): Promise<Committed> {
     this.checkUsable()
     const waiting = this.#waiting
-    if (waiting !== undefined && request.shareable && waiting.request.shareable && waiting.request.user === request.user) {
+    if (
+      waiting !== undefined &&
+      request.shareable &&
+      waiting.request.shareable &&
+      waiting.request.user === request.user
+    ) {
       waiting.epoch = this.#writer.cut()
       return waiting.done
     }
@@ -176,7 +181,10 @@ export class Committer {
       taken = this.#take(epoch, 'compact')
       for (;;) {
         const dropStats = this.#core.options['manifest.delete-file-drop-stats']
-        entries = compactEntries(taken.map(({ increment }) => increment), dropStats)
+        entries = compactEntries(
+          taken.map(({ increment }) => increment),
+          dropStats,
+        )
         const live = liveEntries(this.#core.view, partitionsTouched(entries))
         const conflict = findConflict(live, entries, 'COMPACT', this.#core.compareKeys)
         if (conflict === null) break
@@ -289,7 +297,10 @@ export class Committer {
   #report(bucket: BucketWriter, dropped: readonly PendingChange[], reason: string): void {
     const inputs = new Set(dropped.flatMap((change) => change.before.map((file) => file.name)))
     for (const change of dropped) {
-      this.#core.removeUnnamed(bucket.folder, change.after.filter((file) => !inputs.has(file.name)))
+      this.#core.removeUnnamed(
+        bucket.folder,
+        change.after.filter((file) => !inputs.has(file.name)),
+      )
     }
     this.#core.events.emit('conflict', {
       partition: this.#core.partitionName(bucket.partition),

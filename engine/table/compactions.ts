@@ -1,5 +1,5 @@
 import type { DataFile } from '../../formats/meta/types.ts'
-import { CompactManager, type CompactionPlan, type CompactionRequest, planOf } from '../compact/manager.ts'
+import { type CompactionPlan, type CompactionRequest, CompactManager, planOf } from '../compact/manager.ts'
 import { isTableError } from '../errors.ts'
 import { type Explanation, explainFull, explainPick } from '../plan/explain.ts'
 import type { Levels } from '../plan/levels.ts'

@@ -72,7 +72,9 @@ export class TableCore {
   static async open(name: string, store: TableStore, services: TableServices): Promise<TableCore> {
     const schema = await store.schemas.latest()
     if (schema.primaryKeys.length === 0) {
-      throw new TableError('UNSUPPORTED', `${name} has no primary key. Append-only tables are not supported.`, { table: name })
+      throw new TableError('UNSUPPORTED', `${name} has no primary key. Append-only tables are not supported.`, {
+        table: name,
+      })
     }
     const refusal = checkReadable(schema)
     if (refusal !== undefined) throw refusal

@@ -1,6 +1,8 @@
 import type { Batch, Scalar } from '../../formats/column/column.ts'
 import { serializeRow, serializeRowAt } from '../../formats/row/binary-row.ts'
 import type { Field } from '../../formats/types/row-type.ts'
+import { keyAt } from '../api/keys.ts'
+import { TableError } from '../errors.ts'
 import { type Bucketing, bucketing } from '../plan/bucket.ts'
 import { partitionFields, trimmedPrimaryKey } from '../plan/kv-layout.ts'
 import { buildLevels, type Levels } from '../plan/levels.ts'
@@ -8,13 +10,11 @@ import type { FoundRow } from '../read/blocks.ts'
 import { type Lookup, lookUp } from '../read/lookup.ts'
 import { DataFileReader } from '../store/data-reader.ts'
 import { bucketOf, type TableView } from '../store/view.ts'
-import { TableError } from '../errors.ts'
 import type { BufferedRows } from '../tasks/task.ts'
-import { DELETE } from '../write/buffer.ts'
 import type { BucketWriter } from '../write/bucket-writer.ts'
-import type { TableWriter } from '../write/writer.ts'
+import { DELETE } from '../write/buffer.ts'
 import { bucketKeyFields } from '../write/route.ts'
-import { keyAt } from '../api/keys.ts'
+import type { TableWriter } from '../write/writer.ts'
 import type { TableCore } from './core.ts'
 
 /** A row of a batch whose fields start with `offset` columns that are not the table's. */
@@ -138,7 +138,9 @@ export class PointReads {
         const path = dataPaths.dataFile(partition, bucket, file)
         const fileSchema = this.#core.schemaOf(file.schemaId)
         if (fileSchema === undefined) {
-          throw new TableError('CORRUPT', `${path} was written with schema ${file.schemaId}, which the table lacks.`, { path })
+          throw new TableError('CORRUPT', `${path} was written with schema ${file.schemaId}, which the table lacks.`, {
+            path,
+          })
         }
         return new DataFileReader(store.fs, store.codecs, { file, path, fileSchema, layout, prune, batchRows })
       },

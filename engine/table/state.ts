@@ -1,11 +1,10 @@
-import { TableError } from '../errors.ts'
 import { buildLevels } from '../plan/levels.ts'
-import { expireRequest, type ExpireOverrides } from '../upkeep/expire-request.ts'
 import { type ExpireResult, expireSnapshots } from '../upkeep/expire.ts'
+import { type ExpireOverrides, expireRequest } from '../upkeep/expire-request.ts'
 import { BucketWriter } from '../write/bucket-writer.ts'
 import { createRouter } from '../write/route.ts'
 import { TableWriter } from '../write/writer.ts'
-import { bucketCountError, type CommitRequest, Committer, type Committed } from './committer.ts'
+import { bucketCountError, type CommitRequest, type Committed, Committer } from './committer.ts'
 import { Compactions } from './compactions.ts'
 import type { TableCore } from './core.ts'
 
@@ -86,7 +85,10 @@ export class TableState {
         const dropped = bucket.discard()
         const inputs = new Set(dropped.flatMap((change) => change.before.map((file) => file.name)))
         for (const { after } of dropped) {
-          this.core.removeUnnamed(bucket.folder, after.filter((file) => !inputs.has(file.name)))
+          this.core.removeUnnamed(
+            bucket.folder,
+            after.filter((file) => !inputs.has(file.name)),
+          )
         }
       }
     })
@@ -97,7 +99,7 @@ export class TableState {
     return this.committer.exclusive(async () => {
       const now = core.services.clock.now()
       const request = expireRequest(core.schema.options, core.options, now, overrides)
-      const result = await expireSnapshots(core.store, core.pins, request, now)
+      const result = await expireSnapshots(core.store, core.pins, request)
       if (!request.dryRun && (result.expired.length > 0 || !own)) {
         core.events.emit('expiry', { snapshots: result.expired, files: result.files.length, bytes: result.bytes })
       }
@@ -119,9 +121,4 @@ export class TableState {
     if (this.core.options['write-only']) return
     this.expire({}, true).catch((error: unknown) => this.core.events.emit('failure', { during: 'expiry', error }))
   }
-}
-
-/** `INVALID` unless the name is one of the table's partitions keys, all given. */
-export function checkOpen(closed: boolean, name: string): void {
-  if (closed) throw new TableError('CLOSED', `The handle of ${name} is closed. Open the table again.`, { table: name })
 }

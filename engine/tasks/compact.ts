@@ -1,6 +1,6 @@
+import type { DataFile } from '../../formats/meta/types.ts'
 import { dropDeletes } from '../merge/filters.ts'
 import type { Section, Step } from '../plan/types.ts'
-import type { DataFile } from '../../formats/meta/types.ts'
 import type { TaskContext } from './context.ts'
 import { BucketFiles, checkCancelled } from './files.ts'
 import { mergeSection } from './merge-section.ts'

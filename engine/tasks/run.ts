@@ -4,7 +4,18 @@ import { runFlush } from './flush.ts'
 import { runRead } from './read.ts'
 import { runRenumber } from './renumber.ts'
 import { runSort } from './sort.ts'
-import type { CompactTask, FilesResult, FlushTask, ReadResult, ReadTask, RenumberTask, SortResult, SortTask, Task, TaskResult } from './task.ts'
+import type {
+  CompactTask,
+  FilesResult,
+  FlushTask,
+  ReadResult,
+  ReadTask,
+  RenumberTask,
+  SortResult,
+  SortTask,
+  Task,
+  TaskResult,
+} from './task.ts'
 
 /** Runs one task on this thread. */
 export function runTask(task: FlushTask | CompactTask | RenumberTask, context: TaskContext): Promise<FilesResult>

@@ -17,7 +17,10 @@ export class SpillFolder {
   }
 
   /** Writes batches to a new spill file; the result reads them back, as often as asked. */
-  write(batches: Iterable<Batch>, codecs: Codecs): { readonly bytes: number; readonly batches: () => Generator<Batch> } {
+  write(
+    batches: Iterable<Batch>,
+    codecs: Codecs,
+  ): { readonly bytes: number; readonly batches: () => Generator<Batch> } {
     const path = `${this.#path}/run-${this.#files.length}`
     const { fs } = this.#context
     this.#files.push(path)

@@ -1,5 +1,5 @@
-import type { Executor } from '../ports/executor.ts'
 import { TableError } from '../errors.ts'
+import type { Executor } from '../ports/executor.ts'
 import type { TaskContext } from './context.ts'
 import { runTask } from './run.ts'
 import type { FilesResult, ReadResult, ReadTask, SortResult, SortTask, Task, TaskResult } from './task.ts'
@@ -28,7 +28,8 @@ export function inlineExecutor(context: () => Promise<TaskContext>): TaskExecuto
       const { signal } = options ?? {}
       const cancel = 'cancel' in task ? task.cancel : undefined
       const stop = () => cancel !== undefined && Atomics.store(cancel, 0, 1)
-      if (signal?.aborted) throw new TableError('ABORTED', 'The task was aborted. Nothing was changed.', {}, signal.reason)
+      if (signal?.aborted)
+        throw new TableError('ABORTED', 'The task was aborted. Nothing was changed.', {}, signal.reason)
       signal?.addEventListener('abort', stop, { once: true })
       try {
         return await runTask(task as Exclude<Task, ReadTask | SortTask>, await context())

@@ -95,7 +95,8 @@ export class BucketWriter {
   detach(epoch: number): void {
     const buffer = this.#buffer
     this.#buffer = undefined
-    if (buffer !== undefined && buffer.rows > 0) this.#flushing.push({ rows: buffer.view(), raisedBy: 0n, buffer, epoch })
+    if (buffer !== undefined && buffer.rows > 0)
+      this.#flushing.push({ rows: buffer.view(), raisedBy: 0n, buffer, epoch })
   }
 
   /** The oldest flushing rows are in files now. */
@@ -196,7 +197,8 @@ export class BucketWriter {
   /** The lowest sequence number of a row that no snapshot holds. */
   #firstUncommitted(): bigint | undefined {
     const flushed = this.#pending.flatMap((change) => (change.kind === 'flush' ? change.after : []))
-    if (flushed.length > 0) return flushed.reduce((min, file) => (file.minSequence < min ? file.minSequence : min), flushed[0]!.minSequence)
+    if (flushed.length > 0)
+      return flushed.reduce((min, file) => (file.minSequence < min ? file.minSequence : min), flushed[0]!.minSequence)
     return this.#flushing[0]?.rows.firstSequence ?? this.#buffer?.firstSequence
   }
 

@@ -30,7 +30,11 @@ export function createRouter(schema: TableSchema, options: ResolvedOptions): Rou
   const indexOf = (name: string) => schema.fields.findIndex((field) => field.name === name)
   const keys = bucketKeyFields(schema, options)
   const keyIndexes = keys.map((field) => indexOf(field.name))
-  const bucketOf = bucketing(options['bucket-function.type'], keys.map((field) => field.type), options.bucket)
+  const bucketOf = bucketing(
+    options['bucket-function.type'],
+    keys.map((field) => field.type),
+    options.bucket,
+  )
   const partitions = partitionFields(schema)
   const partitionIndexes = partitions.map((field) => indexOf(field.name))
   const partitionTypes = partitions.map((field) => field.type)

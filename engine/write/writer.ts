@@ -1,13 +1,13 @@
 import type { Batch } from '../../formats/column/column.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
+import { bucketId } from '../plan/entry-id.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
-import { bucketId } from '../plan/entry-id.ts'
 import { submit, type TaskExecutor } from '../tasks/submit.ts'
 import type { FlushTask, RenumberTask, TaskTable } from '../tasks/task.ts'
-import type { DELETE, INSERT } from './buffer.ts'
 import type { BucketWriter, Flushing } from './bucket-writer.ts'
+import type { DELETE, INSERT } from './buffer.ts'
 import type { Router } from './route.ts'
 
 /** What the writer needs of the table around it. */
@@ -127,7 +127,8 @@ export class TableWriter {
   /** Waits for memory. Throws the error of a flush that cannot give any back. */
   async #room(signal: AbortSignal | undefined): Promise<void> {
     while (this.memoryBytes > this.#host.budget) {
-      if (signal?.aborted) throw new TableError('ABORTED', 'The write was aborted. Nothing of it was kept.', {}, signal.reason)
+      if (signal?.aborted)
+        throw new TableError('ABORTED', 'The write was aborted. Nothing of it was kept.', {}, signal.reason)
       const full = this.#largest((bucket) => bucket.memoryBytes)
       if (full === undefined) return
       full.detach(this.#epoch)

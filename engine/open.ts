@@ -1,0 +1,96 @@
+import { availableParallelism, tmpdir } from 'node:os'
+import { resolve } from 'node:path'
+import { loadCodecs } from '../formats/compress/codec.ts'
+import { createPool } from '../workers/pool.ts'
+import { TableError } from './errors.ts'
+import { nodeClock } from './ports/node-clock.ts'
+import { createNodeFileSystem } from './ports/node-fs.ts'
+import { nodeRandom } from './ports/node-random.ts'
+import { withPath } from './store/errors.ts'
+import type { TableState } from './table/state.ts'
+import { inlineExecutor } from './tasks/submit.ts'
+import { type Logger, Warehouse } from './warehouse.ts'
+
+/** How a warehouse is opened. None of it is stored in a table. */
+export interface WarehouseOptions {
+  /** `fsync` (default): a commit that has resolved survives a power cut. `none`: it survives the death of the process only. */
+  readonly durability?: 'fsync' | 'none'
+  /** Creates and locks nothing; works on read-only media. */
+  readonly readOnly?: boolean
+  /** Threads for flushes, compactions and scans; 0 runs them on the caller's thread. Default: one a core, 4 at most. */
+  readonly workers?: number
+  /** Memory for decoded rows of point lookups, shared by all tables. Default 256 MiB. */
+  readonly cacheBytes?: number
+  /** Folder of spill files. Default: the system's. */
+  readonly tempDir?: string
+  readonly logger?: Logger
+  readonly signal?: AbortSignal
+}
+
+const DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
+const MAX_DEFAULT_WORKERS = 4
+/** Time a cancelled task has to stop by itself. */
+const GRACE_MILLIS = 5000
+
+/** Writing tables of this process, so that two opens of one path share one state. */
+const states = new Map<string, Promise<TableState>>()
+
+/** Opens a folder of tables; it is created unless `readOnly`. Nothing else is read, and no thread starts before it is needed. */
+export async function openWarehouse(path: string, options: WarehouseOptions = {}): Promise<Warehouse> {
+  check(options)
+  if (options.signal?.aborted) {
+    throw new TableError('ABORTED', 'Opening was aborted.', { path }, options.signal.reason)
+  }
+  const { readOnly = false, durability = 'fsync', tempDir = tmpdir() } = options
+  const durable = durability === 'fsync'
+  const fs = createNodeFileSystem({ sync: durable })
+  const folder = resolve(path)
+  if (!readOnly) await withPath(folder, () => fs.makeDirectory(folder))
+  const stat = await withPath(folder, () => fs.stat(folder))
+  if (stat === undefined) {
+    throw new TableError(
+      'NOT_FOUND',
+      `There is no folder ${folder}. Check the path, or open without readOnly to create it.`,
+      {
+        path: folder,
+      },
+    )
+  }
+  const threads = options.workers ?? Math.min(availableParallelism(), MAX_DEFAULT_WORKERS)
+  const codecs = () => loadCodecs()
+  const pause = () => new Promise<void>((done) => setImmediate(done))
+  const executor =
+    threads === 0
+      ? inlineExecutor(async () => ({ fs, clock: nodeClock, codecs: await codecs(), pause }))
+      : createPool({ threads, graceMillis: GRACE_MILLIS })
+  return new Warehouse(await withPath(folder, () => fs.realPath(folder)), {
+    fs,
+    clock: nodeClock,
+    random: nodeRandom,
+    codecs,
+    executor,
+    readOnly,
+    durable,
+    tempDirectory: resolve(tempDir),
+    cacheBytes: options.cacheBytes ?? DEFAULT_CACHE_BYTES,
+    states,
+    logger: options.logger,
+  })
+}
+
+function check(options: WarehouseOptions): void {
+  const { durability, workers, cacheBytes } = options
+  if (durability !== undefined && durability !== 'fsync' && durability !== 'none') {
+    throw invalid('durability', durability, "'fsync' or 'none'")
+  }
+  if (workers !== undefined && (!Number.isInteger(workers) || workers < 0 || workers > 256)) {
+    throw invalid('workers', workers, 'a whole number from 0 to 256')
+  }
+  if (cacheBytes !== undefined && (!Number.isFinite(cacheBytes) || cacheBytes < 0)) {
+    throw invalid('cacheBytes', cacheBytes, 'a number of bytes')
+  }
+}
+
+function invalid(option: string, value: unknown, form: string): TableError {
+  return new TableError('INVALID', `${option} is ${String(value)}: give ${form}.`, { option, value })
+}

@@ -1,0 +1,268 @@
+import type { Codecs } from '../formats/compress/codec.ts'
+import type { TableSchema } from '../formats/meta/types.ts'
+import { printType } from '../formats/types/parse.ts'
+import { type AnyTableDefinition, type TableDefinition, toTableSchema, valueForms } from './api/definition.ts'
+import type { Fields, InputRow, KeyNames, KeyOf, RowOf } from './api/fields.ts'
+import { isTableError, TableError } from './errors.ts'
+import { checkWritable } from './options/check.ts'
+import type { Clock } from './ports/clock.ts'
+import type { FileSystem } from './ports/file-system.ts'
+import type { Random } from './ports/random.ts'
+import type { FileBlocks } from './read/blocks.ts'
+import { Cache } from './store/cache.ts'
+import { openTableStore } from './store/table-store.ts'
+import { createDatabase, dropTable, listTables, parseTableName, tableExists, tableFolder } from './store/warehouse.ts'
+import type { AutoCommit } from './table/auto-commit.ts'
+import { TableCore, type TableServices } from './table/core.ts'
+import { TableState } from './table/state.ts'
+import { Table } from './table/table.ts'
+import type { TaskExecutor } from './tasks/submit.ts'
+
+/** Ports and settings of a warehouse, all decided. */
+export interface WarehouseContext {
+  readonly fs: FileSystem
+  readonly clock: Clock
+  readonly random: Random
+  readonly codecs: () => Promise<Codecs>
+  /** Shared by all tables; closed by the last that needs it. */
+  readonly executor: TaskExecutor
+  readonly readOnly: boolean
+  readonly durable: boolean
+  readonly tempDirectory: string
+  readonly cacheBytes: number
+  /** Writing tables of this process by path: see `TableState`. */
+  readonly states: Map<string, Promise<TableState>>
+  readonly logger: Logger | undefined
+}
+
+/** Where messages go; silent when left out. The shape of pino's methods. */
+export interface Logger {
+  debug(details: object, message: string): void
+  info(details: object, message: string): void
+  warn(details: object, message: string): void
+  error(details: object, message: string): void
+}
+
+export interface TableOptions {
+  readonly autoCommit?: AutoCommit
+  /** Under whose name commits are made; a fixed one lets a restarted job replay commits by identifier. Default: random. */
+  readonly commitUser?: string
+}
+
+/** A folder of tables, `<path>/<database>.db/<table>`. */
+export class Warehouse {
+  /** Absolute, symbolic links resolved. */
+  readonly path: string
+  readonly #context: WarehouseContext
+  readonly #blocks: Cache<FileBlocks>
+  readonly #open = new Set<Table>()
+  #closing: Promise<void> | undefined
+
+  /** Use `openWarehouse`. */
+  constructor(path: string, context: WarehouseContext) {
+    this.path = path
+    this.#context = context
+    this.#blocks = new Cache(context.cacheBytes)
+  }
+
+  /**
+   * Creates a table. `EXISTS` when the name is taken, unless `ifNotExists` is set: then the table is opened, and must have the
+   * columns, keys and partitions of the definition (`INVALID`).
+   */
+  async createTable<const F extends Fields, const PK extends readonly KeyNames<F>[]>(
+    name: string,
+    definition: TableDefinition<F, PK>,
+    options: { readonly ifNotExists?: boolean } & TableOptions = {},
+  ): Promise<Table<RowOf<F>, InputRow<F>, KeyOf<F, PK>>> {
+    this.#checkOpen()
+    const { fs, random, clock, readOnly } = this.#context
+    const id = parseTableName(name)
+    const schema = toTableSchema(definition, clock.now())
+    if (readOnly) {
+      throw new TableError(
+        'INVALID',
+        `${name} cannot be created: the warehouse was opened with readOnly. Open it without.`,
+        {
+          table: name,
+        },
+      )
+    }
+    await createDatabase(fs, this.path, id.database)
+    const store = openTableStore({ fs, random }, await this.#context.codecs(), tableFolder(this.path, id))
+    const created = !(await tableExists(fs, store.paths.table)) && (await store.schemas.publish(schema)) === 'published'
+    if (!created && options.ifNotExists !== true) {
+      throw new TableError('EXISTS', `Table ${name} exists. Open it with table(), or pass { ifNotExists: true }.`, {
+        table: name,
+      })
+    }
+    if (!created) checkSameShape(name, await store.schemas.latest(), schema)
+    return this.#openTable(name, definition, options) as Promise<Table<RowOf<F>, InputRow<F>, KeyOf<F, PK>>>
+  }
+
+  /** Opens a table, whoever made it; `NOT_FOUND` when there is none. A definition gives rows their types and forms. */
+  table(name: string, options?: TableOptions): Promise<Table>
+  table<const F extends Fields, const PK extends readonly KeyNames<F>[]>(
+    name: string,
+    definition: TableDefinition<F, PK>,
+    options?: TableOptions,
+  ): Promise<Table<RowOf<F>, InputRow<F>, KeyOf<F, PK>>>
+  async table(
+    name: string,
+    first: AnyTableDefinition | TableOptions = {},
+    second: TableOptions = {},
+  ): Promise<unknown> {
+    this.#checkOpen()
+    const definition = 'fields' in first ? first : undefined
+    return this.#openTable(name, definition, definition === undefined ? (first as TableOptions) : second)
+  }
+
+  /** Names of all tables, `database.table`, in order. */
+  async tables(): Promise<string[]> {
+    this.#checkOpen()
+    return (await listTables(this.#context.fs, this.path)).map(({ database, table }) => `${database}.${table}`)
+  }
+
+  /** Removes a table and all its files, at once and for good. `NOT_FOUND` when there is none. Close its handles first. */
+  async dropTable(name: string): Promise<void> {
+    this.#checkOpen()
+    const { fs, random, states, readOnly } = this.#context
+    if (readOnly) {
+      throw new TableError('INVALID', `${name} cannot be dropped: the warehouse was opened with readOnly.`, {
+        table: name,
+      })
+    }
+    const folder = tableFolder(this.path, parseTableName(name))
+    if (!(await tableExists(fs, folder))) throw notFound(name)
+    if (states.has(await fs.realPath(folder))) {
+      throw new TableError('INVALID', `${name} is open in this process. Close its handles first.`, { table: name })
+    }
+    await dropTable(fs, random, folder)
+  }
+
+  /** Closes every table that is open. Rejects, and closes nothing, when one has rows that are not committed. */
+  async close(options: { readonly discard?: boolean } = {}): Promise<void> {
+    if (this.#closing !== undefined) return this.#closing
+    for (const table of this.#open) await table.close(options)
+    this.#closing ??= this.#context.executor.close()
+    return this.#closing
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  async #openTable(name: string, definition: AnyTableDefinition | undefined, options: TableOptions): Promise<Table> {
+    const { fs, random, codecs, readOnly } = this.#context
+    const folder = tableFolder(this.path, parseTableName(name))
+    if (!(await tableExists(fs, folder))) throw notFound(name)
+    const path = await fs.realPath(folder)
+    const openCore = async () =>
+      TableCore.open(name, openTableStore({ fs, random }, await codecs(), path), this.#services())
+    let core: TableCore
+    let state: TableState | undefined
+    let refusal: TableError | undefined
+    if (readOnly) {
+      core = await openCore()
+    } else {
+      state = await this.#share(path, openCore).catch((error: unknown) => {
+        if (!isTableError(error, 'UNSUPPORTED') || error.details.writeOnlyRefusal !== true) throw error
+        refusal = error
+        return undefined
+      })
+      core = state?.core ?? (await openCore())
+    }
+    if (definition !== undefined) checkSameShape(name, core.schema, toTableSchema(definition, 0))
+    if (state !== undefined) state.handles++
+    const table: Table = new Table(core, state, {
+      forms: definition === undefined ? new Map() : valueForms(definition),
+      autoCommit: options.autoCommit,
+      commitUser: options.commitUser,
+      refusal,
+      onClose: async () => {
+        this.#open.delete(table)
+        if (state !== undefined) await this.#release(path, state)
+      },
+    })
+    this.#open.add(table)
+    return table
+  }
+
+  /** The writing state of a path, shared by all writing handles of the process. */
+  async #share(path: string, openCore: () => Promise<TableCore>): Promise<TableState> {
+    const { states } = this.#context
+    const known = states.get(path)
+    if (known !== undefined) return known
+    const opened = openCore().then((core) => {
+      const refusal = checkWritable(core.schema)
+      if (refusal !== undefined) {
+        throw new TableError(refusal.code, refusal.message, { ...refusal.details, writeOnlyRefusal: true })
+      }
+      const state = new TableState(core)
+      this.#log(state.core)
+      return state
+    })
+    states.set(path, opened)
+    opened.catch(() => states.delete(path))
+    return opened
+  }
+
+  async #release(path: string, state: TableState): Promise<void> {
+    state.handles--
+    if (state.handles > 0) return
+    this.#context.states.delete(path)
+    await state.close()
+  }
+
+  #services(): TableServices {
+    const { clock, executor, durable, tempDirectory } = this.#context
+    return { clock, executor, blocks: this.#blocks, durable, tempDirectory }
+  }
+
+  #log(core: TableCore): void {
+    const { logger } = this.#context
+    if (logger === undefined) return
+    const table = core.name
+    core.events.on('compaction', (event) => logger.debug({ table, ...event }, 'compacted'))
+    core.events.on('commit', (event) => logger.debug({ table, ...event }, 'committed'))
+    core.events.on('expiry', (event) => logger.info({ table, ...event }, 'expired snapshots'))
+    core.events.on('stall', (event) => logger.warn({ table, ...event }, 'writers wait for compaction'))
+    core.events.on('conflict', (event) => logger.warn({ table, ...event }, 'compaction dropped'))
+    core.events.on('failure', (event) => logger.error({ table, ...event }, 'background work failed'))
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== undefined) {
+      throw new TableError('CLOSED', 'The warehouse is closed. Open it again.', { path: this.path })
+    }
+  }
+}
+
+function notFound(name: string): TableError {
+  return new TableError('NOT_FOUND', `There is no table ${name}. Create it with createTable(), or look at tables().`, {
+    table: name,
+  })
+}
+
+/** `INVALID` when a stored table is another one than a definition describes. */
+function checkSameShape(name: string, stored: TableSchema, defined: TableSchema): void {
+  const shape = (schema: TableSchema) => ({
+    columns: schema.fields.map((field) => `${field.name} ${typeText(field.type)}`),
+    'primary key': schema.primaryKeys,
+    'partition keys': schema.partitionKeys,
+  })
+  const [there, wanted] = [shape(stored), shape(defined)]
+  for (const part of ['columns', 'primary key', 'partition keys'] as const) {
+    const [expected, actual] = [there[part].join(', '), wanted[part].join(', ')]
+    if (expected === actual) continue
+    throw new TableError(
+      'INVALID',
+      `Table ${name} exists with other ${part}: it has ${expected}, the definition says ${actual}. Change the definition, or choose another name.`,
+      { table: name, expected, actual },
+    )
+  }
+}
+
+/** Types as text without the ids of nested fields, which a definition does not know. */
+function typeText(type: Parameters<typeof printType>[0]): string {
+  return JSON.stringify(printType(type), (key, value: unknown) => (key === 'id' ? undefined : value))
+}
