@@ -47,7 +47,7 @@ function putLiterals(
 }
 
 /** Most bytes a block of this many can need. */
-export function lz4Bound(bytes: number): number {
+function lz4Bound(bytes: number): number {
   return bytes + Math.ceil(bytes / 255) + 16
 }
 

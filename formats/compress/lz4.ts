@@ -54,54 +54,49 @@ function compressFramed(bytes: Uint8Array): Uint8Array {
   return framed
 }
 
-/** Sum of the groups' lengths; throws unless the headers cover the input exactly. */
-function framedLength(bytes: Uint8Array): number {
+/** Group by group, each into memory of its own: no more is allocated than what is left of the input can fill. */
+function decompressFramed(bytes: Uint8Array, uncompressedBytes: number | undefined): Uint8Array {
+  const groups: Uint8Array[] = []
   let total = 0
   let at = 0
   while (at < bytes.length) {
     if (at + 4 > bytes.length) throw corrupt(`lz4: group header cut at byte ${at}`)
-    const group = uint32(bytes, at)
+    const length = uint32(bytes, at)
     at += 4
-    total += group
+    total += length
     checkAnnounced('lz4', total)
-    if (group === 0) continue
-    // One chunk at least; how many follow is only known when they are decompressed, so bound the group by what is left.
-    if (at + 4 > bytes.length || group > (bytes.length - at) * 255) {
-      throw corrupt(`lz4: group of ${group} bytes at byte ${at} passes the end`)
+    if (length > (bytes.length - at) * 255 || total > (uncompressedBytes ?? total)) {
+      throw corrupt(`lz4: group of ${length} bytes at byte ${at} is larger than it can be`)
     }
-    const next = at + 4 + uint32(bytes, at)
-    if (next > bytes.length) throw corrupt(`lz4: chunk at byte ${at} passes the end`)
-    return Math.min(MAX_DECOMPRESSED_BYTES, total + (bytes.length - next) * 255)
+    const group = new Uint8Array(length)
+    at = decompressGroup(bytes, at, group)
+    groups.push(group)
   }
-  return total
+  if (groups.length === 1) return groups[0]!
+  const whole = new Uint8Array(total)
+  let to = 0
+  for (const group of groups) {
+    whole.set(group, to)
+    to += group.length
+  }
+  return whole
 }
 
-function decompressFramed(bytes: Uint8Array, uncompressedBytes: number | undefined): Uint8Array {
-  const most = framedLength(bytes)
-  if (uncompressedBytes !== undefined && uncompressedBytes > most) {
-    throw corrupt(`lz4: ${bytes.length} bytes cannot hold ${uncompressedBytes}`)
-  }
-  const target = new Uint8Array(uncompressedBytes ?? most)
-  let at = 0
+/** Fills a group from its chunks; returns where the next group starts. */
+function decompressGroup(bytes: Uint8Array, start: number, group: Uint8Array): number {
+  let at = start
   let to = 0
-  while (at < bytes.length) {
-    if (at + 4 > bytes.length) throw corrupt(`lz4: group header cut at byte ${at}`)
-    const groupEnd = to + uint32(bytes, at)
+  while (to < group.length) {
+    if (at + 4 > bytes.length) throw corrupt(`lz4: chunk header cut at byte ${at}`)
+    const length = uint32(bytes, at)
     at += 4
-    if (groupEnd > target.length)
-      throw corrupt(`lz4: ${groupEnd} bytes after decompression, at most ${target.length} expected`)
-    while (to < groupEnd) {
-      if (at + 4 > bytes.length) throw corrupt(`lz4: chunk header cut at byte ${at}`)
-      const length = uint32(bytes, at)
-      at += 4
-      if (length > bytes.length - at) throw corrupt(`lz4: chunk of ${length} bytes at byte ${at} passes the end`)
-      const written = decompressLz4Block(bytes.subarray(at, at + length), target.subarray(to, groupEnd))
-      if (written <= 0) throw corrupt(`lz4: chunk at byte ${at} does not fit in its group`)
-      to += written
-      at += length
-    }
+    if (length > bytes.length - at) throw corrupt(`lz4: chunk of ${length} bytes at byte ${at} passes the end`)
+    const written = decompressLz4Block(bytes.subarray(at, at + length), group.subarray(to))
+    if (written <= 0) throw corrupt(`lz4: chunk at byte ${at} does not fit in its group`)
+    to += written
+    at += length
   }
-  return to === target.length ? target : target.slice(0, to)
+  return at
 }
 
 /**

@@ -98,8 +98,8 @@ interface ZstdCodecApi {
 
 /** An older WebAssembly build. Its one-shot decoder refuses frames without content size; these go to the streaming one. */
 async function loadZstdCodec(): Promise<ZstdBackend> {
-  const specifier = 'zstd-codec'
-  const { default: module } = (await import(specifier)) as { readonly default: ZstdCodecModule }
+  // @ts-expect-error the package has no types
+  const { default: module } = (await import('zstd-codec')) as { readonly default: ZstdCodecModule }
   const zstd = await new Promise<ZstdCodecApi>((resolve, reject) => {
     try {
       module.ZstdCodec.run(resolve)

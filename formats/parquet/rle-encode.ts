@@ -43,13 +43,6 @@ export function encodeHybrid(
   return literals < count ? packLiterals(values, literals, count, bitWidth, target, at) : at
 }
 
-/** One run of `count` times `value`. */
-export function encodeRun(value: number, count: number, bitWidth: number, target: Uint8Array, at: number): number {
-  at = putVarint(count * 2, target, at)
-  for (let bits = 0; bits < bitWidth; bits += 8) target[at++] = value >>> bits
-  return at
-}
-
 function packLiterals(
   values: Int32Array | Uint8Array,
   from: number,

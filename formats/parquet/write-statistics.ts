@@ -47,7 +47,7 @@ function view(bytes: Uint8Array): DataView {
 }
 
 /** Negative when `a` is before `b`. */
-export function compareBounds(order: BoundOrder, a: Uint8Array, b: Uint8Array): number {
+function compareBounds(order: BoundOrder, a: Uint8Array, b: Uint8Array): number {
   switch (order) {
     case 'boolean':
       return a[0]! - b[0]!
