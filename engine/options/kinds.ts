@@ -210,12 +210,15 @@ const parquetCodecs = {
   uncompressed: 'none',
   snappy: 'snappy',
   gzip: 'gzip',
-  lz4: 'lz4_hadoop',
+  lz4: 'lz4_raw',
   lz4_raw: 'lz4_raw',
   zstd: 'zstd',
 } as const
 
-/** Codec of a Parquet page, under the names of the codec layer: Paimon's `lz4` is the old framing of Hadoop. */
+/**
+ * Codec of a Parquet page, under the names of the codec layer. `lz4` writes raw LZ4, which every reader takes; the framing of
+ * Hadoop that Paimon writes under this name is read, not written.
+ */
 export type DataCodec = (typeof parquetCodecs)[keyof typeof parquetCodecs]
 
 /** Compression of data files. Brotli is read, not written: Paimon's own reader refuses it. */
@@ -226,5 +229,5 @@ export const dataCodec: Kind<DataCodec> = {
     const lower = text.toLowerCase()
     return Object.hasOwn(parquetCodecs, lower) ? parquetCodecs[lower as keyof typeof parquetCodecs] : undefined
   },
-  print: (codec) => (codec === 'lz4_hadoop' ? 'lz4' : codec),
+  print: (codec) => (codec === 'lz4_raw' ? 'lz4' : codec),
 }

@@ -126,7 +126,7 @@ cases('one of some names', oneOf('loser-tree', 'min-heap'), [
 
 cases('values by level', perLevel(dataCodec), [
   ['', new Map()],
-  ['0:lz4,1:zstd', new Map([[0, 'lz4_hadoop'] as const, [1, 'zstd'] as const])],
+  ['0:lz4,1:zstd', new Map([[0, 'lz4_raw'] as const, [1, 'zstd'] as const])],
   [' 5 : none ', new Map([[5, 'none'] as const])],
   ['0:lz4,0:zstd', undefined],
   ['0', undefined],
@@ -148,7 +148,7 @@ cases('statistics modes', statsMode, [
 cases('codecs of data files', dataCodec, [
   ['none', 'none'],
   ['ZSTD', 'zstd'],
-  ['lz4', 'lz4_hadoop'],
+  ['lz4', 'lz4_raw'],
   ['lz4_raw', 'lz4_raw'],
   ['brotli', undefined],
   ['toString', undefined],
