@@ -16,14 +16,18 @@ export type {
   TableEvents,
 } from './table/events.ts'
 export type { Scan } from './table/scan-iterator.ts'
+export type { Table } from './table/table.ts'
 export type {
+  BucketExplanation,
+  BucketFilter,
   BucketLevels,
+  CallOptions,
+  CommitOptions,
   CommitResult,
   CompactOptions,
   Mutation,
   ReadOptions,
   ScanOptions,
   SnapshotInfo,
-  Table,
-} from './table/table.ts'
+} from './table/types.ts'
 export type { Logger, TableOptions, Warehouse } from './warehouse.ts'

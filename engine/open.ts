@@ -39,7 +39,12 @@ const states = new Map<string, Promise<TableState>>()
 export async function openWarehouse(path: string, options: WarehouseOptions = {}): Promise<Warehouse> {
   check(options)
   if (options.signal?.aborted) {
-    throw new TableError('ABORTED', 'Opening was aborted.', { path }, options.signal.reason)
+    throw new TableError(
+      'ABORTED',
+      'Opening was aborted. Call it again without an aborted signal.',
+      { path },
+      options.signal.reason,
+    )
   }
   const { readOnly = false, durability = 'fsync', tempDir = tmpdir() } = options
   const durable = durability === 'fsync'

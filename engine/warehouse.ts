@@ -127,9 +127,13 @@ export class Warehouse {
     this.#checkOpen()
     const { fs, random, states, readOnly } = this.#context
     if (readOnly) {
-      throw new TableError('INVALID', `${name} cannot be dropped: the warehouse was opened with readOnly.`, {
-        table: name,
-      })
+      throw new TableError(
+        'INVALID',
+        `${name} cannot be dropped: the warehouse was opened with readOnly. Open it without.`,
+        {
+          table: name,
+        },
+      )
     }
     const folder = tableFolder(this.path, parseTableName(name))
     if (!(await tableExists(fs, folder))) throw notFound(name)
@@ -171,35 +175,48 @@ export class Warehouse {
       })
       core = state?.core ?? (await openCore())
     }
-    if (definition !== undefined) checkSameShape(name, core.schema, toTableSchema(definition, 0))
-    if (state !== undefined) state.handles++
-    const table: Table = new Table(core, state, {
-      forms: definition === undefined ? new Map() : valueForms(definition),
-      autoCommit: options.autoCommit,
-      commitUser: options.commitUser,
-      refusal,
-      onClose: async () => {
-        this.#open.delete(table)
-        if (state !== undefined) await this.#release(path, state)
-      },
-    })
-    this.#open.add(table)
-    return table
+    try {
+      if (definition !== undefined) checkSameShape(name, core.schema, toTableSchema(definition, 0))
+      const table: Table = new Table(core, state, {
+        forms: definition === undefined ? new Map() : valueForms(definition),
+        autoCommit: options.autoCommit,
+        commitUser: options.commitUser,
+        refusal,
+        onClose: async () => {
+          this.#open.delete(table)
+          if (state !== undefined) await this.#release(path, state)
+        },
+      })
+      this.#open.add(table)
+      return table
+    } catch (error) {
+      if (state !== undefined) await this.#release(path, state)
+      throw error
+    }
   }
 
-  /** The writing state of a path, shared by all writing handles of the process. */
+  /** The writing state of a path, shared by all writing handles of the process; one more handle is counted. */
   async #share(path: string, openCore: () => Promise<TableCore>): Promise<TableState> {
     const { states } = this.#context
-    const known = states.get(path)
-    if (known !== undefined) return known
+    for (;;) {
+      const shared = states.get(path) ?? this.#openState(path, openCore)
+      const state = await shared
+      // The last handle may have been closed while we waited, and the state with it.
+      if (states.get(path) !== shared) continue
+      state.handles++
+      return state
+    }
+  }
+
+  #openState(path: string, openCore: () => Promise<TableCore>): Promise<TableState> {
+    const { states } = this.#context
     const opened = openCore().then((core) => {
       const refusal = checkWritable(core.schema)
       if (refusal !== undefined) {
         throw new TableError(refusal.code, refusal.message, { ...refusal.details, writeOnlyRefusal: true })
       }
-      const state = new TableState(core)
-      this.#log(state.core)
-      return state
+      this.#log(core)
+      return new TableState(core)
     })
     states.set(path, opened)
     opened.catch(() => states.delete(path))

@@ -7,6 +7,7 @@ import { type ErrorDetails, TableError } from '../errors.ts'
 import { checkOptions, checkWritable } from '../options/check.ts'
 import { type OptionInput, toStoredOptions } from '../options/resolve.ts'
 import { type Fields, fieldEntries, fieldOf, type KeyNames } from './fields.ts'
+import { unsupportedType } from './unsupported-type.ts'
 
 /** A table to be created, whatever its columns. Keys and columns keep the order given. */
 export interface AnyTableDefinition {
@@ -144,29 +145,34 @@ function checkName(name: string, column: string): void {
   }
 }
 
-/** Refuses types that this version does not keep, at any depth; fields of a ROW must have distinct names. */
+/** Refuses types that this version does not keep, at any depth; fields of a ROW must have names. */
 function checkType(column: string, type: DataType): void {
+  const refused = unsupportedType(type)
+  if (refused !== undefined) {
+    throw new TableError(
+      'UNSUPPORTED',
+      `Column ${quote(column)} has a type that this version does not keep, ${describeType(refused)}. Choose another type.`,
+      { column, value: describeType(refused) },
+    )
+  }
+  checkNested(column, type)
+}
+
+function checkNested(column: string, type: DataType): void {
   switch (type.kind) {
-    case 'variant':
-    case 'multiset':
-      throw new TableError(
-        'UNSUPPORTED',
-        `Column ${quote(column)} has a type that this version does not keep, ${describeType(type)}. Choose another type.`,
-        { column, value: describeType(type) },
-      )
     case 'array':
-      checkType(column, type.element)
+      checkNested(column, type.element)
       break
     case 'map':
-      checkType(column, type.key)
-      checkType(column, type.value)
+      checkNested(column, type.key)
+      checkNested(column, type.value)
       break
     case 'row': {
       if (type.fields.length === 0)
         throw invalid(`Column ${quote(column)} has a row without fields. Add one.`, { column })
       for (const field of type.fields) {
         checkName(field.name, column)
-        checkType(column, field.type)
+        checkNested(column, field.type)
       }
       break
     }

@@ -1,6 +1,8 @@
 import type { DataFile, Snapshot, TableSchema } from '../../formats/meta/types.ts'
 import { rowCompare } from '../../formats/row/key-compare.ts'
+import { describeType } from '../../formats/types/parse.ts'
 import type { DataType } from '../../formats/types/row-type.ts'
+import { unsupportedType } from '../api/unsupported-type.ts'
 import { TableError } from '../errors.ts'
 import { checkReadable, checkWritable } from '../options/check.ts'
 import { type ResolvedOptions, resolve } from '../options/resolve.ts'
@@ -68,7 +70,10 @@ export class TableCore {
     this.#schemas.set(schema.id, schema)
   }
 
-  /** Reads the latest schema and the latest snapshot. `UNSUPPORTED` when an option would change what reads must give. */
+  /**
+   * Reads the latest schema and the latest snapshot. `UNSUPPORTED` when an option would change what reads must give, or a column
+   * has a type that this version does not have.
+   */
   static async open(name: string, store: TableStore, services: TableServices): Promise<TableCore> {
     const schema = await store.schemas.latest()
     if (schema.primaryKeys.length === 0) {
@@ -78,6 +83,7 @@ export class TableCore {
     }
     const refusal = checkReadable(schema)
     if (refusal !== undefined) throw refusal
+    checkTypes(name, schema)
     const core = new TableCore(name, store, services, schema)
     await core.refresh()
     return core
@@ -188,5 +194,18 @@ export class TableCore {
     for (const { name } of entries) {
       if (name.includes(fileUuid)) await fs.unlink(`${folder}/${name}`).catch(() => undefined)
     }
+  }
+}
+
+function checkTypes(table: string, schema: TableSchema): void {
+  for (const { name, type } of schema.fields) {
+    const refused = unsupportedType(type)
+    if (refused === undefined) continue
+    throw new TableError(
+      'UNSUPPORTED',
+      `Column ${JSON.stringify(name)} of ${table} has a type that this version does not read, ${describeType(refused)}. ` +
+        'Use Apache Paimon for this table, or drop the column there.',
+      { table, column: name, value: describeType(refused) },
+    )
   }
 }

@@ -42,14 +42,20 @@ export class PointReads {
 
   /** The row of each key, in the order of the batch; undefined = there is none. */
   find(keys: Batch, writer: TableWriter | undefined, view: TableView | undefined): readonly (PointRow | undefined)[] {
-    const columns = this.#partitionIndexes.map((index) => keys.columns[index]!)
     const { partitionTypes, layout } = this.#core
+    // A partition column outside the primary key: the key does not say where its row is.
+    const anyPartition = this.#partitionIndexes.includes(-1)
+    const columns = anyPartition ? [] : this.#partitionIndexes.map((index) => keys.columns[index]!)
     const bucketsBy = new Map<number, Int32Array>()
     const rows: (PointRow | undefined)[] = []
     for (let row = 0; row < keys.rows; row++) {
-      const partition = serializeRowAt(partitionTypes, columns, row)
       const key = keyAt(keys, this.#keyIndexes, row)
       const serialized = serializeRow(layout.keyTypes, key)
+      if (anyPartition) {
+        rows.push(this.#findInPartitions(key, serialized, view))
+        continue
+      }
+      const partition = serializeRowAt(partitionTypes, columns, row)
       const total = this.#totalBuckets(partition, view)
       if (total > 0) {
         let buckets = bucketsBy.get(total)
@@ -90,6 +96,15 @@ export class PointReads {
   ): PointRow | undefined {
     for (const bucket of partitionBuckets(view, partition)) {
       const found = this.#findIn(partition, bucket, key, serialized, undefined, view)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
+  /** Its writers keep a key in one partition, so the first row found is the only one. */
+  #findInPartitions(key: readonly Scalar[], serialized: Uint8Array, view: TableView | undefined): PointRow | undefined {
+    for (const { partition } of view?.partitions.values() ?? []) {
+      const found = this.#findAnywhere(partition, key, serialized, view)
       if (found !== undefined) return found
     }
     return undefined

@@ -64,15 +64,11 @@ export class TableState {
     return committed
   }
 
-  /** Full or normal compaction of buckets; resolves when its result is in a snapshot. */
-  async compact(full: boolean, buckets: readonly BucketWriter[], signal: AbortSignal | undefined): Promise<void> {
-    const managers = buckets.map((bucket) => this.compactions.of(bucket))
-    const done = await Promise.allSettled(
-      managers.map((manager) => (full ? manager.full(signal) : manager.normal(signal))),
-    )
+  /** Full or normal compaction of a bucket; resolves when its result is in a snapshot, or waits for the commit of its rows. */
+  async compact(full: boolean, bucket: BucketWriter, signal: AbortSignal | undefined): Promise<void> {
+    const manager = this.compactions.of(bucket)
+    await (full ? manager.full(signal) : manager.normal(signal))
     await this.committer.settled()
-    const failed = done.find((outcome) => outcome.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
   }
 
   /** Drops every row that no commit has taken, in memory and in files. */
@@ -94,13 +90,13 @@ export class TableState {
     })
   }
 
-  async expire(overrides: ExpireOverrides, own: boolean): Promise<ExpireResult> {
+  async expire(overrides: ExpireOverrides): Promise<ExpireResult> {
     const { core } = this
     return this.committer.exclusive(async () => {
       const now = core.services.clock.now()
       const request = expireRequest(core.schema.options, core.options, now, overrides)
       const result = await expireSnapshots(core.store, core.pins, request)
-      if (!request.dryRun && (result.expired.length > 0 || !own)) {
+      if (!request.dryRun && result.expired.length > 0) {
         core.events.emit('expiry', { snapshots: result.expired, files: result.files.length, bytes: result.bytes })
       }
       return result
@@ -119,6 +115,6 @@ export class TableState {
 
   #expireLater(): void {
     if (this.core.options['write-only']) return
-    this.expire({}, true).catch((error: unknown) => this.core.events.emit('failure', { during: 'expiry', error }))
+    this.expire({}).catch((error: unknown) => this.core.events.emit('failure', { during: 'expiry', error }))
   }
 }

@@ -86,7 +86,9 @@ export class TableWriter {
     // Opening a bucket can fail (other bucket count): before anything is appended.
     const targets = routed.map(({ partition, bucket }) => this.bucket(partition, bucket))
     await this.#room(signal)
-    routed.forEach(({ kind, values, rows }, index) => targets[index]!.append(values, kind, rows))
+    routed.forEach(({ kind, values, rows }, index) => {
+      targets[index]!.append(values, kind, rows)
+    })
     for (const { values } of batches) this.uncommittedRows += values.rows
     this.#relieve()
   }

@@ -1,0 +1,76 @@
+import type { Snapshot } from '../../formats/meta/types.ts'
+import { buildLevels, type Levels, levelSummary } from '../plan/levels.ts'
+import { bucketsOf } from '../store/view.ts'
+import { Compactions } from './compactions.ts'
+import type { TableCore } from './core.ts'
+import type { TableState } from './state.ts'
+import type { BucketExplanation, BucketFilter, BucketLevels, SnapshotInfo } from './types.ts'
+
+/** The tree of each bucket, committed files and those that landed since. */
+export function bucketLevels(core: TableCore, state: TableState | undefined): readonly BucketLevels[] {
+  return levelsOf(core, state).map(({ partition, bucket, levels }) => ({
+    partition,
+    bucket,
+    runs: levels.runs.length,
+    levels: levelSummary(levels),
+  }))
+}
+
+/** What a compaction of each bucket would take now. */
+export function explainBuckets(
+  core: TableCore,
+  state: TableState | undefined,
+  filter: BucketFilter,
+): readonly BucketExplanation[] {
+  const compactions = state?.compactions ?? new Compactions(core, () => undefined)
+  return levelsOf(core, state)
+    .filter(({ partition, bucket }) => matches(filter, partition, bucket))
+    .map(({ partition, bucket, levels }) => ({ partition, bucket, explanation: compactions.explain(levels) }))
+}
+
+/** A snapshot as callers see it. */
+export function infoOf(snapshot: Snapshot): SnapshotInfo {
+  return {
+    id: snapshot.id,
+    kind: snapshot.commitKind,
+    schemaId: snapshot.schemaId,
+    timeMillis: snapshot.timeMillis,
+    user: snapshot.commitUser,
+    identifier: snapshot.commitIdentifier,
+    totalRecords: snapshot.totalRecordCount,
+    deltaRecords: snapshot.deltaRecordCount,
+    properties: snapshot.properties ?? {},
+  }
+}
+
+export function matches(filter: BucketFilter, partition: string, bucket: number): boolean {
+  return (
+    (filter.partition === undefined || filter.partition === partition) &&
+    (filter.bucket === undefined || filter.bucket === bucket)
+  )
+}
+
+interface NamedLevels {
+  readonly partition: string
+  readonly bucket: number
+  readonly levels: Levels
+}
+
+/** By partition folder, then bucket. */
+function levelsOf(core: TableCore, state: TableState | undefined): readonly NamedLevels[] {
+  const found = new Map<string, NamedLevels>()
+  const numLevels = core.options['num-levels']
+  for (const { partition, bucket, files } of core.view === undefined ? [] : bucketsOf(core.view)) {
+    const levels = buildLevels(files, numLevels, core.compareKeys)
+    const name = core.partitionName(partition)
+    found.set(`${name}/${bucket}`, { partition: name, bucket, levels })
+  }
+  for (const { partition, bucket, levels } of state?.writer.buckets ?? []) {
+    const name = core.partitionName(partition)
+    if (levels.runs.length > 0) found.set(`${name}/${bucket}`, { partition: name, bucket, levels })
+    else found.delete(`${name}/${bucket}`)
+  }
+  return [...found.values()].sort((a, b) =>
+    a.partition < b.partition ? -1 : a.partition > b.partition ? 1 : a.bucket - b.bucket,
+  )
+}

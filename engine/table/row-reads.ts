@@ -1,0 +1,166 @@
+import type { Batch } from '../../formats/column/column.ts'
+import { sliceBatch } from '../../formats/column/slice.ts'
+import { rowsOf, type ValueForms } from '../../formats/column/values.ts'
+import type { Keys, Range } from '../api/keys.ts'
+import { asTableError } from '../api/value-errors.ts'
+import { parseWhere } from '../api/where.ts'
+import { isTableError, TableError } from '../errors.ts'
+import { fieldNamed } from '../plan/kv-layout.ts'
+import type { TableView } from '../store/view.ts'
+import type { TableCore } from './core.ts'
+import { PointReads, type PointRow } from './point-reads.ts'
+import { type CapturedScan, captureScan, type ScanRequest, scanBatches } from './reads.ts'
+import { ScanIterator } from './scan-iterator.ts'
+import type { TableState } from './state.ts'
+import type { AnyReadOptions, AnyScanOptions } from './types.ts'
+
+/** Rows turned into objects at a time: a consumer that leaves early has not paid for a whole batch. */
+const ROWS_AT_A_TIME = 1024
+
+/** The reading half of a handle. */
+export class RowReads {
+  readonly #core: TableCore
+  readonly #state: TableState | undefined
+  readonly #keys: Keys
+  readonly #forms: ValueForms
+  readonly #points: PointReads
+  readonly #scans = new Set<{ return(): Promise<unknown> }>()
+
+  constructor(core: TableCore, state: TableState | undefined, keys: Keys, forms: ValueForms) {
+    this.#core = core
+    this.#state = state
+    this.#keys = keys
+    this.#forms = forms
+    this.#points = new PointReads(core, keys.fields)
+  }
+
+  async getMany(keys: readonly unknown[], options: AnyReadOptions): Promise<(Record<string, unknown> | undefined)[]> {
+    const { schema } = this.#core
+    const batch = this.#keys.batch(keys)
+    const columns = this.#columns(options.columns)
+    const fields = columns.map((name) => fieldNamed(schema, name))
+    const indexes = columns.map((name) => schema.fields.findIndex((field) => field.name === name))
+    const pick = ({ batch, row, offset }: PointRow): Batch => {
+      const one = sliceBatch(batch, row, row + 1)
+      return { fields, rows: 1, columns: indexes.map((index) => one.columns[index + offset]!) }
+    }
+    const view = await this.#view(options.snapshot)
+    const writer = options.snapshot === undefined ? this.#state?.writer : undefined
+    const release = view && this.#core.pins.pin(view.snapshot.id)
+    try {
+      return this.#points.find(batch, writer, view).map((found) => found && this.rows(pick(found))[0])
+    } catch (error) {
+      throw await this.#explained(error, view?.snapshot.id)
+    } finally {
+      release?.()
+    }
+  }
+
+  /** A scan whose batches `convert` turns into items. A writing handle fixes what is read now, a reading one at the first item. */
+  scan<T>(
+    options: AnyScanOptions,
+    convert: (batches: AsyncGenerator<Batch>) => AsyncGenerator<readonly T[]>,
+  ): ScanIterator<T> {
+    const request = this.#request(options)
+    const core = this.#core
+    const late = options.snapshot !== undefined || this.#state === undefined
+    let id = core.view?.snapshot.id
+    let captured: CapturedScan | undefined = late
+      ? undefined
+      : captureScan(core, this.#state?.writer, core.view, request)
+    const open = async (): Promise<CapturedScan> => {
+      const view = await this.#view(options.snapshot)
+      id = view?.snapshot.id
+      return captureScan(core, undefined, view, request)
+    }
+    const explained = (error: unknown) => this.#explained(error, id)
+    const batches = async function* (): AsyncGenerator<Batch> {
+      try {
+        captured ??= await open()
+        yield* scanBatches(core, captured, request)
+      } catch (error) {
+        throw await explained(error)
+      }
+    }
+    const scan: ScanIterator<T> = new ScanIterator<T>(
+      () => convert(batches()),
+      () => {
+        captured?.release()
+        this.#scans.delete(scan)
+      },
+    )
+    this.#scans.add(scan)
+    return scan
+  }
+
+  /** Row objects of the batches of a scan, a list at a time. */
+  async *rowLists(batches: AsyncGenerator<Batch>): AsyncGenerator<readonly Record<string, unknown>[]> {
+    for await (const batch of batches) {
+      for (let start = 0; start < batch.rows; start += ROWS_AT_A_TIME) {
+        yield this.rows(sliceBatch(batch, start, Math.min(batch.rows, start + ROWS_AT_A_TIME)))
+      }
+    }
+  }
+
+  rows(batch: Batch): Record<string, unknown>[] {
+    try {
+      return rowsOf(batch, this.#forms)
+    } catch (error) {
+      throw asTableError(error)
+    }
+  }
+
+  /** Ends every scan that is open. */
+  async close(): Promise<void> {
+    for (const scan of this.#scans) await scan.return()
+  }
+
+  /** The state to read: a snapshot by id, else the newest that this handle knows; a handle that only reads looks for it. */
+  async #view(snapshot: number | undefined): Promise<TableView | undefined> {
+    if (snapshot !== undefined) return this.#core.viewOf(snapshot)
+    if (this.#state === undefined) await this.#core.refresh()
+    return this.#core.view
+  }
+
+  #request(options: AnyScanOptions): ScanRequest {
+    if (options.reverse === true) {
+      throw new TableError('UNSUPPORTED', 'Reverse scans are not supported yet. Collect the rows and reverse them.', {
+        value: 'reverse',
+      })
+    }
+    const { limit = Number.POSITIVE_INFINITY } = options
+    if (limit !== Number.POSITIVE_INFINITY && (!Number.isInteger(limit) || limit < 0)) {
+      throw new TableError('INVALID', `limit is ${String(limit)}: give a whole number from 0 on.`, { value: limit })
+    }
+    const { range, partition } = this.#keys.range((options.range ?? {}) as Range<unknown>)
+    return {
+      columns: this.#columns(options.columns),
+      range,
+      partition,
+      where: options.where === undefined ? undefined : parseWhere(options.where, this.#core.schema.fields, this.#forms),
+      limit,
+      ordered: options.ordered ?? true,
+      signal: options.signal,
+      onStats: options.onStats,
+    }
+  }
+
+  #columns(columns: readonly string[] | undefined): readonly string[] {
+    const { schema } = this.#core
+    if (columns === undefined) return schema.fields.map((field) => field.name)
+    for (const name of columns) fieldNamed(schema, name)
+    return [...new Set(columns)]
+  }
+
+  /** A file that is gone because its snapshot was expired elsewhere is no damage. */
+  async #explained(error: unknown, snapshot: number | undefined): Promise<unknown> {
+    if (!isTableError(error, 'CORRUPT') || snapshot === undefined) return error
+    if (await this.#core.store.snapshots.isLive(snapshot)) return error
+    return new TableError(
+      'EXPIRED',
+      `Snapshot ${snapshot} of ${this.#core.name} was expired while it was read. Read again: a newer snapshot is there.`,
+      { table: this.#core.name, value: snapshot },
+      error,
+    )
+  }
+}

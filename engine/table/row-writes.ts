@@ -1,0 +1,152 @@
+import type { RecordBatch } from 'apache-arrow'
+import { fromArrow, loadArrow } from '../../formats/column/arrow.ts'
+import type { Batch } from '../../formats/column/column.ts'
+import type { Keys } from '../api/keys.ts'
+import { asTableError } from '../api/value-errors.ts'
+import { TableError } from '../errors.ts'
+import { DELETE, INSERT } from '../write/buffer.ts'
+import type { WriteBatch } from '../write/writer.ts'
+import { AutoCommitter } from './auto-commit.ts'
+import { RowEncoder } from './encode.ts'
+import { infoOf } from './inspect.ts'
+import type { TableState } from './state.ts'
+import type { CommitOptions, CommitResult, HandleOptions } from './types.ts'
+
+/** Identifiers of batch writers of other engines. */
+const BATCH_IDENTIFIER = 9223372036854775807n
+
+/** The writing half of a handle: rows in the order of the calls, and commits under the handle's user. */
+export class RowWrites {
+  readonly state: TableState
+  readonly #encoder: RowEncoder
+  readonly #auto: AutoCommitter | undefined
+  readonly #user: string
+  #identifier = 0n
+  /** The end of the last write: writes take effect in the order of their calls. */
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(state: TableState, keys: Keys, options: HandleOptions) {
+    const { core } = state
+    this.state = state
+    this.#encoder = new RowEncoder(core.schema, options.forms, keys)
+    const prefix = core.options['commit.user-prefix']
+    this.#user = options.commitUser ?? (prefix === undefined ? '' : `${prefix}_`) + core.store.random.uuid()
+    if (options.autoCommit !== undefined) {
+      this.#auto = new AutoCommitter(
+        options.autoCommit,
+        core.services.clock,
+        () => this.commit({}),
+        (error) => core.events.emit('failure', { during: 'commit', error }),
+      )
+    }
+  }
+
+  /** Whether the handle commits by itself. */
+  get automatic(): boolean {
+    return this.#auto !== undefined
+  }
+
+  async write(mutations: readonly unknown[], signal: AbortSignal | undefined): Promise<void> {
+    const batches = mutations.map((mutation): WriteBatch => {
+      if (typeof mutation === 'object' && mutation !== null) {
+        if ('put' in mutation) return { kind: INSERT, values: this.#encoder.rows(listOf(mutation.put)) }
+        if ('delete' in mutation) return { kind: DELETE, values: this.#encoder.deletes(listOf(mutation.delete)) }
+      }
+      throw new TableError('INVALID', 'A mutation is { put: rows } or { delete: keys }. Give one of them.', {
+        value: mutation,
+      })
+    })
+    await this.#inOrder(async () => batches, signal)
+  }
+
+  /** Converting may have to load apache-arrow first; the place in the order of writes is taken by the call all the same. */
+  async writeArrow(batch: RecordBatch, signal: AbortSignal | undefined): Promise<void> {
+    const converted = this.#convert(batch)
+    converted.catch(() => undefined)
+    await this.#inOrder(async () => [{ kind: INSERT, values: await converted }], signal)
+  }
+
+  async commit({ identifier, properties, signal }: CommitOptions): Promise<CommitResult> {
+    await this.#last
+    const wanted = identifier === undefined ? undefined : checkIdentifier(identifier)
+    const before = wanted === undefined ? undefined : await this.#committedBefore(wanted)
+    if (before !== undefined) return before
+    const used = wanted ?? this.#identifier + 1n
+    if (used > this.#identifier) this.#identifier = used
+    const { snapshots, addedFiles, addedRows } = await this.state.commit({
+      user: this.#user,
+      identifier: used,
+      shareable: wanted === undefined && properties === undefined && signal === undefined,
+      properties,
+      signal,
+    })
+    return {
+      id: this.state.core.view?.snapshot.id,
+      created: snapshots.length > 0,
+      snapshots: snapshots.map(infoOf),
+      identifier: snapshots[0]?.commitIdentifier ?? used,
+      records: addedRows,
+      files: addedFiles,
+    }
+  }
+
+  async discard(): Promise<void> {
+    await this.#last
+    await this.state.discard()
+  }
+
+  /** Waits for writes that were called, and for a commit that the handle started by itself. */
+  async settled(): Promise<void> {
+    await this.#last
+    await this.#auto?.close()
+  }
+
+  async #inOrder(batches: () => Promise<readonly WriteBatch[]>, signal: AbortSignal | undefined): Promise<void> {
+    const { writer } = this.state
+    const done = this.#last.then(async () => writer.write(await batches(), signal))
+    this.#last = done.catch(() => undefined)
+    await done
+    this.#auto?.wrote(writer.uncommittedRows, writer.memoryBytes)
+  }
+
+  async #convert(batch: RecordBatch): Promise<Batch> {
+    const { fields, primaryKeys } = this.state.core.schema
+    const arrow = await loadArrow()
+    try {
+      return fromArrow(arrow, batch, fields, { keys: new Set(primaryKeys) })
+    } catch (error) {
+      throw asTableError(error)
+    }
+  }
+
+  /** The commit of this user with this identifier, if there is one. Its rows are there already, so the buffered ones are dropped. */
+  async #committedBefore(identifier: bigint): Promise<CommitResult | undefined> {
+    const { snapshots } = this.state.core.store
+    for (const id of [...(await snapshots.ids())].reverse()) {
+      const snapshot = await snapshots.find(id)
+      if (snapshot?.commitUser !== this.#user) continue
+      if (snapshot.commitIdentifier < identifier) return undefined
+      if (snapshot.commitIdentifier > identifier || snapshot.commitKind === 'COMPACT') continue
+      await this.state.discard()
+      return { id, created: false, snapshots: [infoOf(snapshot)], identifier, records: 0, files: 0 }
+    }
+    return undefined
+  }
+}
+
+function checkIdentifier(identifier: bigint | number): bigint {
+  const fits =
+    typeof identifier === 'bigint'
+      ? identifier >= 0n && identifier < BATCH_IDENTIFIER
+      : Number.isSafeInteger(identifier) && identifier >= 0
+  if (fits) return BigInt(identifier)
+  throw new TableError(
+    'INVALID',
+    `identifier is ${String(identifier)}: give a whole number from 0 to 2^63 - 2 that grows with each commit.`,
+    { value: identifier },
+  )
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value]
+}

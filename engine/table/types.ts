@@ -1,0 +1,121 @@
+import type { ValueForms } from '../../formats/column/values.ts'
+import type { Snapshot } from '../../formats/meta/types.ts'
+import type { Range } from '../api/keys.ts'
+import type { Where } from '../api/where.ts'
+import type { TableError } from '../errors.ts'
+import type { Explanation } from '../plan/explain.ts'
+import type { LevelSummary } from '../plan/levels.ts'
+import type { ReadStats } from '../tasks/task.ts'
+import type { AutoCommit } from './auto-commit.ts'
+
+/** A commit that is durable and visible. */
+export interface CommitResult {
+  /** Id of the newest snapshot; undefined while the table has none. */
+  readonly id: number | undefined
+  /** False when there was nothing to commit, or the identifier had been committed before. */
+  readonly created: boolean
+  /** The snapshots this commit made, oldest first: an APPEND, and a COMPACT when compactions were part of it. */
+  readonly snapshots: readonly SnapshotInfo[]
+  readonly identifier: bigint
+  /** Records and files that the commit added: one record a key and bucket, deletes included. */
+  readonly records: number
+  readonly files: number
+}
+
+export interface SnapshotInfo {
+  readonly id: number
+  readonly kind: Snapshot['commitKind']
+  readonly schemaId: number
+  readonly timeMillis: number
+  readonly user: string
+  readonly identifier: bigint
+  /** Records in files, deletes and replaced versions included: not the number of rows. */
+  readonly totalRecords: bigint
+  readonly deltaRecords: bigint
+  readonly properties: Readonly<Record<string, string>>
+}
+
+/** One bucket's tree. */
+export interface BucketLevels {
+  readonly partition: string
+  readonly bucket: number
+  /** Sorted runs: each level-0 file is one, each higher level that holds files is one. */
+  readonly runs: number
+  readonly levels: readonly LevelSummary[]
+}
+
+export interface ReadOptions<C extends string> {
+  /** Columns of the result, in this order; all when left out. */
+  readonly columns?: readonly C[]
+  /** A snapshot to read instead of the newest state. It shows committed rows only. */
+  readonly snapshot?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface ScanOptions<Input, Key, C extends string> extends ReadOptions<C> {
+  readonly range?: Range<Partial<KeyObjectOf<Key>> | Key>
+  readonly where?: Where<Input>
+  /** Rows at most, counted after merge, deletes and `where`. */
+  readonly limit?: number
+  /** `false` reads bucket by bucket instead of in one order by key. */
+  readonly ordered?: boolean
+  /** Not supported yet. */
+  readonly reverse?: boolean
+  /** Called with figures of each stretch read. */
+  readonly onStats?: (stats: ReadStats) => void
+}
+
+type KeyObjectOf<Key> = Extract<Key, object>
+
+/** A scan or read whatever the types of the table. */
+export type AnyReadOptions = ReadOptions<string>
+export type AnyScanOptions = Omit<ScanOptions<never, never, string>, 'range' | 'where'> & {
+  readonly range?: unknown
+  readonly where?: unknown
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface CommitOptions extends CallOptions {
+  /** Grows with each commit of a user; default: counts up. */
+  readonly identifier?: bigint | number | undefined
+  /** Texts kept in the snapshot. */
+  readonly properties?: Readonly<Record<string, string>> | undefined
+}
+
+/** Chooses buckets; all when empty. */
+export interface BucketFilter {
+  /** Folder of a partition, as `levels()` shows it. */
+  readonly partition?: string
+  readonly bucket?: number
+}
+
+export interface CompactOptions extends BucketFilter, CallOptions {
+  /** All runs into the highest level; else what the picker asks for. */
+  readonly full?: boolean
+  /** Called at the start and after each bucket. */
+  readonly onProgress?: (progress: { readonly buckets: number; readonly done: number }) => void
+}
+
+/** What the picker says of one bucket. */
+export interface BucketExplanation {
+  readonly partition: string
+  readonly bucket: number
+  readonly explanation: Explanation
+}
+
+export type Mutation<Input, Key> =
+  | { readonly put: Input | readonly Input[] }
+  | { readonly delete: Key | readonly Key[] }
+
+export interface HandleOptions {
+  readonly forms: ValueForms
+  readonly autoCommit: AutoCommit | undefined
+  /** Fixed user of commits; else each handle has a random one. */
+  readonly commitUser: string | undefined
+  /** Why the table can only be read, when it is not `readOnly` that says so. */
+  readonly refusal: TableError | undefined
+  readonly onClose: () => Promise<void>
+}
