@@ -65,14 +65,9 @@ function parseColumn(name: string, value: unknown, context: Context): Predicate[
     const known = [...context.byName.keys()].join(', ')
     throw invalid(`where names ${JSON.stringify(name)}, but there is no such column. Columns are ${known}.`, name, name)
   }
-  if (storageOf(field.type) === 'nested') {
-    throw invalid(
-      `Column ${JSON.stringify(name)} is nested and cannot be compared. Filter rows after the scan.`,
-      value,
-      name,
-    )
-  }
-  if (!isPlain(value)) return [{ op: 'eq', column: name, value: scalar(field, value, context) }]
+  const nested = storageOf(field.type) === 'nested'
+  if (!isPlain(value))
+    return nested ? refuseNested(name, value) : [{ op: 'eq', column: name, value: scalar(field, value, context) }]
   return Object.entries(value).flatMap(([test, operand]): Predicate[] => {
     if (operand === undefined) return []
     if (test === 'isNull') {
@@ -80,6 +75,7 @@ function parseColumn(name: string, value: unknown, context: Context): Predicate[
         throw invalid(`isNull of ${JSON.stringify(name)} takes true or false.`, operand, name)
       return [{ op: operand ? 'isNull' : 'isNotNull', column: name }]
     }
+    if (nested) return refuseNested(name, value)
     if (test === 'in') {
       return [{ op: 'in', column: name, values: list('in', operand).map((item) => scalar(field, item, context)) }]
     }
@@ -93,6 +89,14 @@ function parseColumn(name: string, value: unknown, context: Context): Predicate[
     const op = comparisons[test as keyof typeof comparisons]
     return [{ op, column: name, value: scalar(field, operand, context) }]
   })
+}
+
+function refuseNested(name: string, value: unknown): never {
+  throw invalid(
+    `Column ${JSON.stringify(name)} is nested: where tests only whether it is null. Filter rows after the scan.`,
+    value,
+    name,
+  )
 }
 
 function scalar(field: Field, value: unknown, { forms }: Context): Scalar {

@@ -87,6 +87,13 @@ export function filesOf(levels: Levels): readonly DataFile[] {
   return levels.runs.flatMap((run) => run.files)
 }
 
+/** The largest sequence number in the files; -1 when there are none. */
+export function maxSequence(files: readonly DataFile[]): bigint {
+  let max = -1n
+  for (const file of files) if (file.maxSequence > max) max = file.maxSequence
+  return max
+}
+
 /** The highest level that holds a file; -1 for an empty bucket. */
 export function highestLevel(levels: Levels): number {
   return levels.runs.at(-1)?.level ?? -1

@@ -59,7 +59,10 @@ export class PointReads {
       const total = this.#totalBuckets(partition, view)
       if (total > 0) {
         let buckets = bucketsBy.get(total)
-        if (buckets === undefined) bucketsBy.set(total, (buckets = this.#buckets(keys, total)))
+        if (buckets === undefined) {
+          buckets = this.#buckets(keys, total)
+          bucketsBy.set(total, buckets)
+        }
         rows.push(this.#findIn(partition, buckets[row]!, key, serialized, writer, view))
       } else {
         rows.push(this.#findAnywhere(partition, key, serialized, view))

@@ -4,6 +4,7 @@ import type { DataFile } from '../../formats/meta/types.ts'
 import { deduplicate } from '../merge/engines/deduplicate.ts'
 import { mergeRuns } from '../merge/merge.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
+import { maxSequence } from '../plan/levels.ts'
 import type { SortedRun } from '../plan/types.ts'
 import type { BucketFiles } from './files.ts'
 import type { SpillFolder } from './spill.ts'
@@ -79,14 +80,10 @@ function batchRows(file: DataFile, layout: KvLayout): number {
 function oldestFirst(a: SortedRun, b: SortedRun): number {
   const level = lowestLevel(b) - lowestLevel(a)
   if (level !== 0) return level
-  const [first, second] = [maxSequence(a), maxSequence(b)]
+  const [first, second] = [maxSequence(a.files), maxSequence(b.files)]
   return first < second ? -1 : first > second ? 1 : 0
 }
 
 function lowestLevel(run: SortedRun): number {
   return Math.min(...run.files.map((file) => file.level))
-}
-
-function maxSequence(run: SortedRun): bigint {
-  return run.files.reduce((max, file) => (file.maxSequence > max ? file.maxSequence : max), -1n)
 }

@@ -2,7 +2,7 @@ import type { Batch } from '../../formats/column/column.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import type { Field } from '../../formats/types/row-type.ts'
 import { assert } from '../assert.ts'
-import { buildLevels, filesOf, type Levels, replaceFiles } from '../plan/levels.ts'
+import { buildLevels, filesOf, type Levels, maxSequence, replaceFiles } from '../plan/levels.ts'
 import type { BufferedRows } from '../tasks/task.ts'
 import { type DELETE, type INSERT, WriteBuffer } from './buffer.ts'
 
@@ -196,10 +196,12 @@ export class BucketWriter {
 
   /** The lowest sequence number of a row that no snapshot holds. */
   #firstUncommitted(): bigint | undefined {
-    const flushed = this.#pending.flatMap((change) => (change.kind === 'flush' ? change.after : []))
-    if (flushed.length > 0)
-      return flushed.reduce((min, file) => (file.minSequence < min ? file.minSequence : min), flushed[0]!.minSequence)
-    return this.#flushing[0]?.rows.firstSequence ?? this.#buffer?.firstSequence
+    let first: bigint | undefined
+    for (const change of this.#pending) {
+      if (change.kind !== 'flush') continue
+      for (const { minSequence } of change.after) if (first === undefined || minSequence < first) first = minSequence
+    }
+    return first ?? this.#flushing[0]?.rows.firstSequence ?? this.#buffer?.firstSequence
   }
 
   #raise(offset: bigint): void {
@@ -221,8 +223,4 @@ export interface Rebase {
 
 function placeOf(file: DataFile): string {
   return `${file.level}/${file.name}`
-}
-
-function maxSequence(files: readonly DataFile[]): bigint {
-  return files.reduce((max, file) => (file.maxSequence > max ? file.maxSequence : max), -1n)
 }
