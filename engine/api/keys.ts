@@ -142,9 +142,13 @@ export class Keys {
   #asObject(key: unknown): Record<string, unknown> {
     if (isPlainObject(key)) return key
     if (this.fields.length === 1) return { [this.fields[0]!.name]: key }
-    throw new TableError('INVALID', `A key of this table is an object of ${this.#schema.primaryKeys.join(', ')}.`, {
-      value: key,
-    })
+    throw new TableError(
+      'INVALID',
+      `The key is not an object of ${this.#schema.primaryKeys.join(', ')}. Give each of these columns.`,
+      {
+        value: key,
+      },
+    )
   }
 }
 
