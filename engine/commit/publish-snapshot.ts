@@ -55,7 +55,12 @@ export async function publishSnapshot(
   const started = clock.now()
   for (let attempt = 0; ; attempt++) {
     if (signal?.aborted)
-      throw new TableError('ABORTED', 'The commit was aborted. Its rows are kept for the next.', {}, signal.reason)
+      throw new TableError(
+        'ABORTED',
+        'The commit was aborted and its rows are kept. Commit again, or drop them with discard().',
+        {},
+        signal.reason,
+      )
     const latest = await snapshots.latest()
     const entries = await draft.prepare(latest)
     if (entries === undefined) return undefined
@@ -78,7 +83,9 @@ export async function publishSnapshot(
       )
     }
     const wait = Math.min(options['commit.min-retry-wait'] * 2 ** attempt, options['commit.max-retry-wait'])
-    await clock.sleep(wait * (1 + random.fraction() / 5), { signal, ref: true })
+    await clock.sleep(wait * (1 + random.fraction() / 5), { signal, ref: true }).catch((error: unknown) => {
+      if (signal?.aborted !== true) throw error
+    })
   }
 }
 

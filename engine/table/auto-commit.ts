@@ -1,14 +1,6 @@
+import type { AutoCommit } from '../api/calls.ts'
+import { TableError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
-
-/** When a handle commits by itself: at the first limit that is reached. */
-export interface AutoCommit {
-  /** Rows since the last commit. */
-  readonly rows?: number
-  /** Bytes of rows in memory. */
-  readonly bytes?: number
-  /** Milliseconds after the first row that is not committed. */
-  readonly millis?: number
-}
 
 /** Watches what is uncommitted and calls `commit`. Its failures go to `failed`; the rows stay for the next try. */
 export class AutoCommitter {

@@ -139,11 +139,22 @@ export class Committer {
     if (options['commit.force-compact']) await this.#compactAll(touched)
     const appended = await this.#publishAppend(epoch, request)
     this.#committedEpoch = Math.max(this.#committedEpoch, epoch)
-    const compacted = await this.#publishCompactions(epoch, request)
+    const compacted = await this.#compactionsAfter(epoch, request, appended !== undefined)
     return {
       snapshots: [appended?.snapshot, compacted].filter((snapshot) => snapshot !== undefined),
       addedFiles: appended?.files ?? 0,
       addedRows: appended?.rows ?? 0,
+    }
+  }
+
+  /** The second half of a commit. Its rows may be durable already: then nothing that fails here may call the commit failed. */
+  async #compactionsAfter(epoch: number, request: CommitRequest, appended: boolean): Promise<Snapshot | undefined> {
+    if (!appended) return this.#publishCompactions(epoch, request)
+    try {
+      return await this.#publishCompactions(epoch, { ...request, signal: undefined })
+    } catch (error) {
+      this.#core.events.emit('failure', { during: 'commit', error })
+      return undefined
     }
   }
 
@@ -165,7 +176,7 @@ export class Committer {
       taken = this.#take(epoch, 'flush')
       entries = appendEntries(taken.map(({ increment }) => increment))
       this.#checkBucketCounts(entries)
-      return entries.length > 0 || this.#core.options['commit.force-create-snapshot'] ? entries : undefined
+      return entries.length > 0 || !this.#core.options['snapshot.ignore-empty-commit'] ? entries : undefined
     })
     if (snapshot === undefined) return undefined
     await this.#done(snapshot, entries, taken)

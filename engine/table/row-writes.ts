@@ -1,16 +1,18 @@
 import type { RecordBatch } from 'apache-arrow'
 import { fromArrow, loadArrow } from '../../formats/column/arrow.ts'
 import type { Batch } from '../../formats/column/column.ts'
+import type { CommitOptions, CommitResult } from '../api/calls.ts'
 import type { Keys } from '../api/keys.ts'
 import { asTableError } from '../api/value-errors.ts'
 import { TableError } from '../errors.ts'
 import { DELETE, INSERT } from '../write/buffer.ts'
 import type { WriteBatch } from '../write/writer.ts'
-import { AutoCommitter } from './auto-commit.ts'
+import { AutoCommitter, checkLimits } from './auto-commit.ts'
+import { CommitHistory } from './commit-history.ts'
 import { RowEncoder } from './encode.ts'
+import type { HandleOptions } from './handle-options.ts'
 import { infoOf } from './inspect.ts'
 import type { TableState } from './state.ts'
-import type { CommitOptions, CommitResult, HandleOptions } from './types.ts'
 
 /** Identifiers of batch writers of other engines. */
 const BATCH_IDENTIFIER = 9223372036854775807n
@@ -21,7 +23,10 @@ export class RowWrites {
   readonly #encoder: RowEncoder
   readonly #auto: AutoCommitter | undefined
   readonly #user: string
+  readonly #history: CommitHistory
+  /** The largest identifier of this handle; a fixed user goes on where an earlier handle of it ended. */
   #identifier = 0n
+  #restored: Promise<void> | undefined
   /** The end of the last write: writes take effect in the order of their calls. */
   #last: Promise<unknown> = Promise.resolve()
 
@@ -31,7 +36,10 @@ export class RowWrites {
     this.#encoder = new RowEncoder(core.schema, options.forms, keys)
     const prefix = core.options['commit.user-prefix']
     this.#user = options.commitUser ?? (prefix === undefined ? '' : `${prefix}_`) + core.store.random.uuid()
+    this.#history = new CommitHistory(core.store.snapshots, this.#user)
+    if (options.commitUser === undefined) this.#restored = Promise.resolve()
     if (options.autoCommit !== undefined) {
+      checkLimits(options.autoCommit)
       this.#auto = new AutoCommitter(
         options.autoCommit,
         core.services.clock,
@@ -71,7 +79,8 @@ export class RowWrites {
     const wanted = identifier === undefined ? undefined : checkIdentifier(identifier)
     const before = wanted === undefined ? undefined : await this.#committedBefore(wanted)
     if (before !== undefined) return before
-    const used = wanted ?? this.#identifier + 1n
+    if (wanted === undefined) await this.#restore()
+    const used = wanted ?? checkIdentifier(this.#identifier + 1n)
     if (used > this.#identifier) this.#identifier = used
     const { snapshots, addedFiles, addedRows } = await this.state.commit({
       user: this.#user,
@@ -121,16 +130,23 @@ export class RowWrites {
 
   /** The commit of this user with this identifier, if there is one. Its rows are there already, so the buffered ones are dropped. */
   async #committedBefore(identifier: bigint): Promise<CommitResult | undefined> {
-    const { snapshots } = this.state.core.store
-    for (const id of [...(await snapshots.ids())].reverse()) {
-      const snapshot = await snapshots.find(id)
-      if (snapshot?.commitUser !== this.#user) continue
-      if (snapshot.commitIdentifier < identifier) return undefined
-      if (snapshot.commitIdentifier > identifier || snapshot.commitKind === 'COMPACT') continue
-      await this.state.discard()
-      return { id, created: false, snapshots: [infoOf(snapshot)], identifier, records: 0, files: 0 }
-    }
-    return undefined
+    const snapshot = await this.#history.find(identifier)
+    if (snapshot === undefined) return undefined
+    await this.state.discard()
+    return { id: snapshot.id, created: false, snapshots: [infoOf(snapshot)], identifier, records: 0, files: 0 }
+  }
+
+  #restore(): Promise<void> {
+    this.#restored ??= this.#history.largest().then(
+      (largest) => {
+        if (largest !== undefined && largest > this.#identifier) this.#identifier = largest
+      },
+      (error: unknown) => {
+        this.#restored = undefined
+        throw error
+      },
+    )
+    return this.#restored
   }
 }
 

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
+import type { Test } from 'tap'
 import { type ErrorCode, openWarehouse, TableError, type WarehouseOptions } from '../../engine/index.ts'
 import type { FileSystem } from '../../engine/ports/file-system.ts'
 import { nodeClock } from '../../engine/ports/node-clock.ts'
@@ -12,12 +14,7 @@ import { loadCodecs } from '../../formats/compress/codec.ts'
 import type { ManifestEntry, TableSchema } from '../../formats/meta/types.ts'
 
 /** The part of tap's `t` that checks of errors need. */
-interface Asserts {
-  ok(value: unknown, message?: string): boolean
-  equal(found: unknown, wanted: unknown, message?: string): boolean
-  match(found: unknown, pattern: unknown, message?: string): boolean
-  has(found: unknown, pattern: unknown, message?: string): boolean
-}
+type Asserts = Pick<Test, 'ok' | 'equal' | 'match' | 'has'>
 
 /** A warehouse without threads and syncs. */
 export function open(path: string, options: WarehouseOptions = {}): Promise<Warehouse> {
@@ -121,7 +118,7 @@ export async function refused(
   if (!(error instanceof TableError)) {
     t.ok(
       false,
-      `expected ${code} ${JSON.stringify(details)}, got ${String(error instanceof Error ? error.stack : error)}`,
+      `expected ${code} with ${inspect(details)}, got ${String(error instanceof Error ? error.stack : error)}`,
     )
     throw new Error('not refused')
   }
