@@ -18,6 +18,11 @@ export async function submit<T extends Task>(
   return (await executor.run(task, { signal })) as ResultOf<T>
 }
 
+/** A flag that a task on another thread can see; not zero = stop. */
+export function newCancelFlag(): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(4))
+}
+
 /** Runs tasks on the caller's thread, letting the event loop in between windows: for tests, and where threads are not wanted. */
 export function inlineExecutor(context: () => Promise<TaskContext>): TaskExecutor {
   let closed = false

@@ -4,7 +4,7 @@ import { TableError } from '../errors.ts'
 import { bucketId } from '../plan/entry-id.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
-import { submit, type TaskExecutor } from '../tasks/submit.ts'
+import { newCancelFlag, submit, type TaskExecutor } from '../tasks/submit.ts'
 import type { FlushTask, RenumberTask, TaskTable } from '../tasks/task.ts'
 import type { BucketWriter, Flushing } from './bucket-writer.ts'
 import type { DELETE, INSERT } from './buffer.ts'
@@ -219,9 +219,4 @@ export class TableWriter {
       throw error
     }
   }
-}
-
-/** A flag that a task on another thread can see; not zero = stop. */
-export function newCancelFlag(): Int32Array {
-  return new Int32Array(new SharedArrayBuffer(4))
 }
