@@ -1,23 +1,5 @@
-export type { TableDefinition } from './api/definition.ts'
-export { type Fields, type FieldType, type InputRow, type KeyOf, type Projection, type RowOf, t } from './api/fields.ts'
-export type { Range } from './api/keys.ts'
-export type { Tests, Where } from './api/where.ts'
-export { type ErrorCode, type ErrorDetails, errorCodes, isTableError, TableError } from './errors.ts'
-export { openWarehouse, type WarehouseOptions } from './open.ts'
-export { type Explanation, renderExplanation } from './plan/explain.ts'
-export type { AutoCommit } from './table/auto-commit.ts'
 export type {
-  CommitEvent,
-  CompactionEvent,
-  CompactionStartEvent,
-  ExpiryEvent,
-  FailureEvent,
-  StallEvent,
-  TableEvents,
-} from './table/events.ts'
-export type { Scan } from './table/scan-iterator.ts'
-export type { Table } from './table/table.ts'
-export type {
+  AutoCommit,
   BucketExplanation,
   BucketFilter,
   BucketLevels,
@@ -29,5 +11,23 @@ export type {
   ReadOptions,
   ScanOptions,
   SnapshotInfo,
-} from './table/types.ts'
+} from './api/calls.ts'
+export type { TableDefinition } from './api/definition.ts'
+export { type Fields, type FieldType, type InputRow, type KeyOf, type Projection, type RowOf, t } from './api/fields.ts'
+export type { Range } from './api/keys.ts'
+export type { Tests, Where } from './api/where.ts'
+export { type ErrorCode, type ErrorDetails, errorCodes, isTableError, TableError } from './errors.ts'
+export { openWarehouse, type WarehouseOptions } from './open.ts'
+export { type Explanation, renderExplanation } from './plan/explain.ts'
+export type {
+  CommitEvent,
+  CompactionEvent,
+  CompactionStartEvent,
+  ExpiryEvent,
+  FailureEvent,
+  StallEvent,
+  TableEvents,
+} from './table/events.ts'
+export type { Scan } from './table/scan-iterator.ts'
+export type { Table } from './table/table.ts'
 export type { Logger, TableOptions, Warehouse } from './warehouse.ts'

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { loadCodecs } from '../formats/compress/codec.ts'
 import { createPool } from '../workers/pool.ts'
 import { TableError } from './errors.ts'
-import { nodeClock } from './ports/node-clock.ts'
+import { breathe, nodeClock } from './ports/node-clock.ts'
 import { createNodeFileSystem } from './ports/node-fs.ts'
 import { nodeRandom } from './ports/node-random.ts'
 import { withPath } from './store/errors.ts'
@@ -63,10 +63,9 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
   }
   const threads = options.workers ?? Math.min(availableParallelism(), MAX_DEFAULT_WORKERS)
   const codecs = () => loadCodecs()
-  const pause = () => new Promise<void>((done) => setImmediate(done))
   const executor =
     threads === 0
-      ? inlineExecutor(async () => ({ fs, clock: nodeClock, codecs: await codecs(), pause }))
+      ? inlineExecutor(async () => ({ fs, clock: nodeClock, codecs: await codecs(), pause: breathe }))
       : createPool({ threads, graceMillis: GRACE_MILLIS })
   return new Warehouse(await withPath(folder, () => fs.realPath(folder)), {
     fs,

@@ -1,5 +1,8 @@
 import type { Clock } from './clock.ts'
 
+/** Lets waiting I/O, timers and callers have their turn. */
+export const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
 /** The system clock and Node's timers. */
 export const nodeClock: Clock = {
   now: () => Date.now(),

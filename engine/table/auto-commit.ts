@@ -2,6 +2,28 @@ import type { AutoCommit } from '../api/calls.ts'
 import { TableError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 
+const limitNames: ReadonlySet<string> = new Set(['rows', 'bytes', 'millis'])
+/** Timers take no more milliseconds. */
+const MAX_LIMIT = 2 ** 31 - 1
+
+/** `INVALID` for a limit that is none, or that could not be reached. */
+export function checkLimits(limits: AutoCommit): void {
+  for (const [name, value] of Object.entries(limits) as [string, unknown][]) {
+    if (!limitNames.has(name)) {
+      throw new TableError('INVALID', `autoCommit has no limit ${JSON.stringify(name)}. Give rows, bytes or millis.`, {
+        option: name,
+        value,
+      })
+    }
+    if (value === undefined || (typeof value === 'number' && value >= 1 && value <= MAX_LIMIT)) continue
+    throw new TableError(
+      'INVALID',
+      `autoCommit.${name} is ${String(value)}. Give a number from 1 to ${MAX_LIMIT}, or leave it out.`,
+      { option: name, value },
+    )
+  }
+}
+
 /** Watches what is uncommitted and calls `commit`. Its failures go to `failed`; the rows stay for the next try. */
 export class AutoCommitter {
   readonly #limits: AutoCommit

@@ -1,10 +1,10 @@
 import type { Snapshot } from '../../formats/meta/types.ts'
+import type { BucketExplanation, BucketFilter, BucketLevels, SnapshotInfo } from '../api/calls.ts'
 import { buildLevels, type Levels, levelSummary } from '../plan/levels.ts'
 import { bucketsOf } from '../store/view.ts'
 import { Compactions } from './compactions.ts'
 import type { TableCore } from './core.ts'
 import type { TableState } from './state.ts'
-import type { BucketExplanation, BucketFilter, BucketLevels, SnapshotInfo } from './types.ts'
 
 /** The tree of each bucket, committed files and those that landed since. */
 export function bucketLevels(core: TableCore, state: TableState | undefined): readonly BucketLevels[] {

@@ -1,6 +1,7 @@
 import type { Batch } from '../../formats/column/column.ts'
 import { sliceBatch } from '../../formats/column/slice.ts'
 import { rowsOf, type ValueForms } from '../../formats/column/values.ts'
+import type { AnyReadOptions, AnyScanOptions } from '../api/calls.ts'
 import type { Keys, Range } from '../api/keys.ts'
 import { asTableError } from '../api/value-errors.ts'
 import { parseWhere } from '../api/where.ts'
@@ -12,7 +13,6 @@ import { PointReads, type PointRow } from './point-reads.ts'
 import { type CapturedScan, captureScan, type ScanRequest, scanBatches } from './reads.ts'
 import { ScanIterator } from './scan-iterator.ts'
 import type { TableState } from './state.ts'
-import type { AnyReadOptions, AnyScanOptions } from './types.ts'
 
 /** Rows turned into objects at a time: a consumer that leaves early has not paid for a whole batch. */
 const ROWS_AT_A_TIME = 1024

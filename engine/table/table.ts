@@ -1,17 +1,5 @@
 import type { RecordBatch } from 'apache-arrow'
 import { loadArrow, toRecordBatch } from '../../formats/column/arrow.ts'
-import { Keys } from '../api/keys.ts'
-import { TableError } from '../errors.ts'
-import { bucketsOf } from '../store/view.ts'
-import type { ExpireResult } from '../upkeep/expire.ts'
-import type { ExpireOverrides } from '../upkeep/expire-request.ts'
-import type { TableCore } from './core.ts'
-import type { TableEvents } from './events.ts'
-import { bucketLevels, explainBuckets, infoOf, matches } from './inspect.ts'
-import { RowReads } from './row-reads.ts'
-import { RowWrites } from './row-writes.ts'
-import type { Scan } from './scan-iterator.ts'
-import type { TableState } from './state.ts'
 import type {
   BucketExplanation,
   BucketFilter,
@@ -20,12 +8,24 @@ import type {
   CommitOptions,
   CommitResult,
   CompactOptions,
-  HandleOptions,
   Mutation,
   ReadOptions,
   ScanOptions,
   SnapshotInfo,
-} from './types.ts'
+} from '../api/calls.ts'
+import { Keys } from '../api/keys.ts'
+import { TableError } from '../errors.ts'
+import { bucketsOf } from '../store/view.ts'
+import type { ExpireResult } from '../upkeep/expire.ts'
+import type { ExpireOverrides } from '../upkeep/expire-request.ts'
+import type { TableCore } from './core.ts'
+import type { TableEvents } from './events.ts'
+import type { HandleOptions } from './handle-options.ts'
+import { bucketLevels, explainBuckets, infoOf, matches } from './inspect.ts'
+import { RowReads } from './row-reads.ts'
+import { RowWrites } from './row-writes.ts'
+import type { Scan } from './scan-iterator.ts'
+import type { TableState } from './state.ts'
 
 /**
  * A handle of a primary-key table. Rows are visible to `get` and `scan` of the handle at once, to others and after a crash once

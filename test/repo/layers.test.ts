@@ -32,7 +32,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'engine/upkeep': ['engine/base', 'engine/below', 'formats'],
   'engine/api': ['engine/base', 'engine/plan', 'engine/tasks', 'formats'],
   'engine/table': ['engine', 'formats'],
-  'engine/table.ts': ['engine', 'formats'],
+  'engine/warehouse.ts': ['engine', 'formats'],
   'engine/index.ts': ['engine', 'formats'],
   'engine/open.ts': ['engine', 'formats', 'workers'],
   workers: ['engine/tasks', 'engine/ports', 'engine/base', 'formats'],
@@ -58,6 +58,8 @@ const packages: Readonly<Record<string, RegExp>> = {
   piscina: /^workers\//,
   '@foxglove/wasm-zstd': /^formats\/compress\//,
   'zstd-codec': /^formats\/compress\//,
+  hyparquet: /^tools\/demo\//,
+  'hyparquet-compressors': /^tools\/demo\//,
 }
 
 const importPattern =

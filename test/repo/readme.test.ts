@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFile, symlink, mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -16,6 +16,9 @@ t.test('the first program of the README runs and prints what the README says', a
   await mkdir(join(folder, 'node_modules'))
   await symlink(root, join(folder, 'node_modules/lakelet'))
   await writeFile(join(folder, 'start.mjs'), program)
-  const { stdout } = await run(process.execPath, ['start.mjs'], { cwd: folder, env: { ...process.env, NODE_OPTIONS: '' } })
+  const { stdout } = await run(process.execPath, ['start.mjs'], {
+    cwd: folder,
+    env: { ...process.env, NODE_OPTIONS: '' },
+  })
   t.equal(stdout, output)
 })

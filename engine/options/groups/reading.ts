@@ -1,7 +1,8 @@
 import { bool, duration, long, memorySize, oneOf, string } from '../kinds.ts'
-import { kept, only, unset, used } from '../option.ts'
+import { kept, only, unset } from '../option.ts'
 
 const MB = 1024 * 1024
+const NO_SPLITS = 'a scan reads each bucket as one chain of stretches'
 const NO_STREAM = 'changes are not streamed by this version'
 const BY_CALL = 'Where reads start; name the snapshot in the call instead.'
 
@@ -43,8 +44,8 @@ export const readingOptions = {
     'only incremental-between gives it a meaning',
   ),
   'incremental-to-auto-tag': unset('read', string, 'Read the changes up to a tag.'),
-  'source.split.target-size': used('read', memorySize, 128 * MB, 'Size of what one task of a scan reads.'),
-  'source.split.open-file-cost': used('read', memorySize, 4 * MB, 'Least size that a file counts for in a split.'),
+  'source.split.target-size': kept(memorySize, 128 * MB, 'Size of what one task of a scan reads.', NO_SPLITS),
+  'source.split.open-file-cost': kept(memorySize, 4 * MB, 'Least size that a file counts for in a split.', NO_SPLITS),
   'streaming-read-overwrite': kept(bool, false, 'Stream the changes of an overwrite.', NO_STREAM),
   'streaming.read.snapshot.delay': kept(duration, undefined, 'Age of the newest snapshot streamed.', NO_STREAM),
   'consumer-id': kept(string, undefined, 'Name of a stream that remembers how far it came.', NO_STREAM),

@@ -9,7 +9,6 @@ import { buildLevels } from '../../../engine/plan/levels.ts'
 import { deletedIds, liveEntries, mergeEntries } from '../../../engine/plan/manifest-merge.ts'
 import { nextSnapshot, rowDelta } from '../../../engine/plan/next-snapshot.ts'
 import { type PickOptions, pickCompaction, pickFull } from '../../../engine/plan/pick.ts'
-import { planSplits } from '../../../engine/plan/splits.ts'
 import { inputsOf, minFileSize, planSteps } from '../../../engine/plan/steps.ts'
 import { loadCodecs } from '../../../formats/compress/codec.ts'
 import { decodeManifest } from '../../../formats/meta/manifest.ts'
@@ -106,8 +105,6 @@ t.test('the history of every golden table passes the rules', async (t) => {
       for (const files of byBucket(live)) {
         const levels = buildLevels(files, 6, compareKeys)
         t.equal(levels.runs.flatMap((run) => run.files).length, files.length, `${at}: I3`)
-        const splits = planSplits(files, { targetBytes: 1, openFileCost: 1, mergedOnWrite: false }, compareKeys)
-        t.ok(splits.length > 0)
         for (const file of files) for (const key of keys) t.ok(keyBounds(file, keys)(key.name), `${at}: key statistics`)
       }
       previous = snapshot

@@ -1,12 +1,9 @@
-import type { ValueForms } from '../../formats/column/values.ts'
 import type { Snapshot } from '../../formats/meta/types.ts'
-import type { Range } from '../api/keys.ts'
-import type { Where } from '../api/where.ts'
-import type { TableError } from '../errors.ts'
 import type { Explanation } from '../plan/explain.ts'
 import type { LevelSummary } from '../plan/levels.ts'
 import type { ReadStats } from '../tasks/task.ts'
-import type { AutoCommit } from './auto-commit.ts'
+import type { Range } from './keys.ts'
+import type { Where } from './where.ts'
 
 /** A commit that is durable and visible. */
 export interface CommitResult {
@@ -110,12 +107,12 @@ export type Mutation<Input, Key> =
   | { readonly put: Input | readonly Input[] }
   | { readonly delete: Key | readonly Key[] }
 
-export interface HandleOptions {
-  readonly forms: ValueForms
-  readonly autoCommit: AutoCommit | undefined
-  /** Fixed user of commits; else each handle has a random one. */
-  readonly commitUser: string | undefined
-  /** Why the table can only be read, when it is not `readOnly` that says so. */
-  readonly refusal: TableError | undefined
-  readonly onClose: () => Promise<void>
+/** When a handle commits by itself: at the first limit that is reached. */
+export interface AutoCommit {
+  /** Rows since the last commit. */
+  readonly rows?: number
+  /** Bytes of rows in memory. */
+  readonly bytes?: number
+  /** Milliseconds after the first row that is not committed. */
+  readonly millis?: number
 }
