@@ -1,4 +1,4 @@
-import type { Batch, Scalar } from '../../formats/column/column.ts'
+import type { Batch } from '../../formats/column/column.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import { serializeRow } from '../../formats/row/binary-row.ts'
@@ -6,8 +6,8 @@ import type { DataType } from '../../formats/types/row-type.ts'
 import { TableError } from '../errors.ts'
 import { partitionIntoSections } from '../plan/sections.ts'
 import type { KeyCompare } from '../plan/types.ts'
-import { submit, type TaskExecutor } from '../tasks/submit.ts'
-import type { KeyRange, ReadResult, ReadSection, TaskTable } from '../tasks/task.ts'
+import { newCancelFlag, submit, type TaskExecutor } from '../tasks/submit.ts'
+import type { KeyBound, KeyRange, ReadPosition, ReadResult, ReadSection, TaskTable } from '../tasks/task.ts'
 
 /** One bucket as a scan sees it: files that cannot change, and rows that no file holds. */
 export interface ScanBucket {
@@ -33,30 +33,37 @@ export interface BucketScan {
   readonly onRead?: ((result: ReadResult) => void) | undefined
 }
 
-/** Rows that one task reads: enough to make the hop to a thread cheap, few enough to keep memory and waiting small. */
-const TASK_ROWS = 65_536
+/** Rows that the first task of a stream reads: few, so that the first rows come soon. */
+const FIRST_ROWS = 65_536
+
+/** Rows that later tasks read: each begins by reading again the pages in which the last one stopped, so they grow. */
+const MAX_ROWS = 1_048_576
 
 /**
  * The rows of one bucket in key order. Each task reads one stretch and says where the next goes on; while the consumer works
  * on one stretch the next is being read. Nothing runs ahead further than that.
  */
 export async function* bucketStream(bucket: ScanBucket, scan: BucketScan): AsyncGenerator<Batch> {
-  let next: Promise<Stretch> | undefined = startStretch(bucket, scan, undefined)
-  while (next !== undefined) {
-    const stretch: Stretch = await next
-    next = stretch.after === undefined ? undefined : startStretch(bucket, scan, stretch.after)
-    yield* stretch.batches
+  let rows = FIRST_ROWS
+  let coming: Promise<Stretch> | undefined = startStretch(bucket, scan, undefined, rows)
+  while (coming !== undefined) {
+    const { batches, next }: Stretch = await coming
+    rows = Math.min(rows * 4, MAX_ROWS)
+    coming = next === undefined ? undefined : startStretch(bucket, scan, next, rows)
+    yield* batches
   }
 }
 
-interface Stretch {
-  readonly batches: readonly Batch[]
-  readonly after: readonly Scalar[] | undefined
-}
+type Stretch = Pick<ReadResult, 'batches' | 'next'>
 
 /** A failure ahead of the consumer is met when it gets there; a consumer that leaves early never hears of it. */
-function startStretch(bucket: ScanBucket, scan: BucketScan, after: readonly Scalar[] | undefined): Promise<Stretch> {
-  const stretch = readStretch(bucket, scan, after)
+function startStretch(
+  bucket: ScanBucket,
+  scan: BucketScan,
+  from: ReadPosition | undefined,
+  rows: number,
+): Promise<Stretch> {
+  const stretch = readStretch(bucket, scan, from, rows)
   stretch.catch(() => undefined)
   return stretch
 }
@@ -64,12 +71,12 @@ function startStretch(bucket: ScanBucket, scan: BucketScan, after: readonly Scal
 async function readStretch(
   bucket: ScanBucket,
   scan: BucketScan,
-  after: readonly Scalar[] | undefined,
+  from: ReadPosition | undefined,
+  rows: number,
 ): Promise<Stretch> {
   if (scan.signal?.aborted) throw new TableError('ABORTED', 'The scan was aborted.', {}, scan.signal.reason)
-  const lower = after === undefined ? scan.range.lower : { values: after, inclusive: false }
-  const sections = sectionsAfter(bucket, scan, after)
-  if (sections.length === 0 && bucket.memory === undefined) return { batches: [], after: undefined }
+  const sections = sectionsFrom(bucket, scan, from)
+  if (sections.length === 0 && bucket.memory === undefined) return { batches: [], next: undefined }
   const result = await submit(
     scan.executor,
     {
@@ -77,12 +84,14 @@ async function readStretch(
       table: scan.table,
       folder: bucket.folder,
       sections,
+      skipRows: from?.kind === 'row' ? from.row : 0,
       memory: bucket.memory,
       columns: scan.columns,
       keys: scan.keys,
-      range: { lower, upper: scan.range.upper },
+      range: { lower: lowerBound(scan, from), upper: scan.range.upper },
       where: scan.where,
-      maxRows: Math.max(1, Math.min(TASK_ROWS, scan.wanted())),
+      cancel: newCancelFlag(),
+      maxRows: Math.max(1, Math.min(rows, scan.wanted())),
     },
     scan.signal,
   )
@@ -90,16 +99,35 @@ async function readStretch(
   return result
 }
 
-/** Sections that may hold a key past `after`, each run as its list of files. */
-function sectionsAfter(
-  bucket: ScanBucket,
-  scan: BucketScan,
-  after: readonly Scalar[] | undefined,
-): readonly ReadSection[] {
-  const passed = after === undefined ? undefined : serializeRow(scan.keyTypes, after)
-  const files =
-    passed === undefined ? bucket.files : bucket.files.filter((file) => scan.compareKeys(file.maxKey, passed) > 0)
-  return partitionIntoSections(files, scan.compareKeys).map((section) => ({
-    runs: section.map((run) => run.files),
-  }))
+/** Rows behind a row that was in the range are above its lower end, too. */
+function lowerBound(scan: BucketScan, from: ReadPosition | undefined): KeyBound | undefined {
+  if (from === undefined) return scan.range.lower
+  return from.kind === 'key' ? { values: from.values, inclusive: false } : undefined
+}
+
+/** Sections that may hold rows at or behind a position, each run as its list of files. */
+function sectionsFrom(bucket: ScanBucket, scan: BucketScan, from: ReadPosition | undefined): readonly ReadSection[] {
+  if (from?.kind !== 'key') {
+    const sections = sectionsOf(bucket.files, scan)
+    return from === undefined ? sections : sectionsFromFile(sections, from.file)
+  }
+  const passed = serializeRow(scan.keyTypes, from.values)
+  return sectionsOf(
+    bucket.files.filter((file) => scan.compareKeys(file.maxKey, passed) > 0),
+    scan,
+  )
+}
+
+function sectionsOf(files: readonly DataFile[], scan: BucketScan): readonly ReadSection[] {
+  return partitionIntoSections(files, scan.compareKeys).map((section) => ({ runs: section.map((run) => run.files) }))
+}
+
+/** The file is one of a section of one run: that section from the file on, and the sections behind it. */
+function sectionsFromFile(sections: readonly ReadSection[], name: string): readonly ReadSection[] {
+  for (const [index, { runs }] of sections.entries()) {
+    const files = runs[0] ?? []
+    const at = runs.length === 1 ? files.findIndex((file) => file.name === name) : -1
+    if (at >= 0) return [{ runs: [files.slice(at)] }, ...sections.slice(index + 1)]
+  }
+  throw new TableError('INTERNAL', `A stretch ended in ${name}, which is no file of a section of one run.`, { name })
 }

@@ -31,6 +31,10 @@ export interface DataFileRead {
   /** Leaves out pages that hold no match; rows that do not match can come all the same. Names are those of the layout. */
   readonly prune?: Predicate | undefined
   readonly batchRows: number
+  /** Rows to leave out at the start of the file. */
+  readonly skipRows?: number | undefined
+  /** Positions in the layout that nobody will look at: they are not read, and come as nulls over zeros. */
+  readonly unread?: ReadonlySet<number> | undefined
 }
 
 /** An open data file: rows as KV batches of a layout, whatever schema the file was written with. */
@@ -85,13 +89,15 @@ export class DataFileReader {
   }
 
   *#rows(): Generator<PositionedBatch> {
-    const { layout, fileSchema, prune, batchRows } = this.#read
-    const columns = sourcesOf(layout, fileSchema, this.#parquet)
+    const { layout, fileSchema, prune, batchRows, skipRows = 0, unread } = this.#read
+    const columns = sourcesOf(layout, fileSchema, this.#parquet).map((column, index) =>
+      unread?.has(index) ? { ...column, name: undefined } : column,
+    )
     const names = [...new Set(columns.flatMap((column) => (column.name === undefined ? [] : [column.name])))]
     const types = names.map((name) => columns.find((column) => column.name === name)!.stored!)
     const predicate = prune === undefined ? undefined : adaptPredicate(prune, layout.values, fileSchema)
-    const ranges: readonly RowRange[] | undefined =
-      predicate === undefined ? undefined : selectRanges(this.#parquet, predicate)
+    const kept = predicate === undefined ? undefined : selectRanges(this.#parquet, predicate)
+    const ranges = fromRow(skipRows, kept, this.#parquet.rows)
     const position = new Map(names.map((name, index) => [name, index]))
     for (const { firstRow, batch } of readBatches(this.#parquet, {
       columns: names,
@@ -111,6 +117,14 @@ export class DataFileReader {
       yield { firstRow, batch: { fields: layout.fields, rows: batch.rows, columns: delivered } }
     }
   }
+}
+
+/** The parts of the ranges (of the file, when there are none) that lie at or behind a row. */
+function fromRow(row: number, ranges: readonly RowRange[] | undefined, rows: number): readonly RowRange[] | undefined {
+  if (row === 0) return ranges
+  return (ranges ?? [{ start: 0, end: rows }])
+    .filter(({ end }) => end > row)
+    .map(({ start, end }) => ({ start: Math.max(start, row), end }))
 }
 
 /** Where a column of the layout comes from: a column of the file, or nowhere (null). */

@@ -1,17 +1,19 @@
 import type { Batch, Column } from '../../formats/column/column.ts'
-import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import { dataFileName } from '../../formats/meta/names.ts'
 import type { DataFile, TableSchema } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
 import { type ResolvedOptions, resolve } from '../options/resolve.ts'
 import { type KvLayout, kvLayout } from '../plan/kv-layout.ts'
 import { dataFileOptions } from '../store/data-file-options.ts'
-import { DataFileReader } from '../store/data-reader.ts'
+import { type DataFileRead, DataFileReader } from '../store/data-reader.ts'
 import { DataWriter } from '../store/data-writer.ts'
 import { inside } from '../store/paths.ts'
 import { RollingWriter } from '../store/rolling-writer.ts'
 import type { TaskContext } from './context.ts'
 import type { BufferedRows, TaskTable } from './task.ts'
+
+/** What to leave out of a data file; see `DataFileRead`. */
+export type OpenOptions = Pick<DataFileRead, 'prune' | 'skipRows' | 'unread'>
 
 /** The files of one bucket as a task sees them: reads them as one layout, writes new ones under the task's uuid. */
 export class BucketFiles {
@@ -43,7 +45,7 @@ export class BucketFiles {
   }
 
   /** Opens a data file; what it yields has the layout of these files. */
-  open(file: DataFile, batchRows: number, prune?: Predicate): DataFileReader {
+  open(file: DataFile, batchRows: number, options: OpenOptions = {}): DataFileReader {
     const path = `${this.#folder}/${inside(file.name, file.externalPath)}`
     const fileSchema = this.#schemas.get(file.schemaId)
     if (fileSchema === undefined) {
@@ -53,7 +55,7 @@ export class BucketFiles {
       })
     }
     const { fs, codecs } = this.context
-    return new DataFileReader(fs, codecs, { file, path, fileSchema, layout: this.layout, prune, batchRows })
+    return new DataFileReader(fs, codecs, { file, path, fileSchema, layout: this.layout, batchRows, ...options })
   }
 
   /** Adds what a reader has read to the figures of the task. */

@@ -64,16 +64,19 @@ function merge(files: BucketFiles, inputs: readonly Input[]): Generator<Batch> {
 /** Files of a run, one open at a time. */
 export function* runBatches(files: BucketFiles, run: readonly DataFile[], prune?: Predicate): Generator<Batch> {
   for (const file of run) {
-    const reader = files.open(file, batchRows(file, files.layout), prune)
-    yield* reader.batches()
-    files.count(reader)
+    const reader = files.open(file, rowsOfBytes(file, files.layout, BATCH_BYTES, MAX_BATCH_ROWS), { prune })
+    try {
+      yield* reader.batches()
+    } finally {
+      files.count(reader)
+    }
   }
 }
 
-/** Rows a batch so that one batch stands for about `BATCH_BYTES` of the file, wide rows or narrow. */
-function batchRows(file: DataFile, layout: KvLayout): number {
+/** How many rows stand for about so many bytes of the file, wide rows or narrow; at most `maxRows`. */
+export function rowsOfBytes(file: DataFile, layout: KvLayout, bytes: number, maxRows: number): number {
   const rowBytes = Math.max(1, file.bytes / Math.max(1, file.rows), layout.fields.length / 8)
-  return Math.max(1, Math.min(MAX_BATCH_ROWS, Math.floor(BATCH_BYTES / rowBytes)))
+  return Math.max(1, Math.min(maxRows, Math.floor(bytes / rowBytes)))
 }
 
 /** Higher levels are older; on a level the smaller sequence numbers are. Runs of a section may mix levels: the lowest counts. */

@@ -4,21 +4,36 @@ import { takeBatch } from '../../formats/column/gather.ts'
 import { firstAfter, firstAtLeast } from '../../formats/column/key-bounds.ts'
 import { columnsOf, select } from '../../formats/column/predicate.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
-import { concatBatches, sliceBatch } from '../../formats/column/slice.ts'
+import { batchBytes } from '../../formats/column/size.ts'
+import { sliceBatch } from '../../formats/column/slice.ts'
+import type { DataFile } from '../../formats/meta/types.ts'
 import { dropDeletes } from '../merge/filters.ts'
 import { type KvLayout, kvLayout } from '../plan/kv-layout.ts'
 import type { SortedRun } from '../plan/types.ts'
 import type { TaskContext } from './context.ts'
-import { BucketFiles } from './files.ts'
-import { mergeSection, runBatches } from './merge-section.ts'
-import type { KeyBound, KeyRange, ReadResult, ReadSection, ReadTask } from './task.ts'
+import { BucketFiles, checkCancelled } from './files.ts'
+import { mergeSection, rowsOfBytes } from './merge-section.ts'
+import type { KeyBound, KeyRange, ReadPosition, ReadResult, ReadSection, ReadTask } from './task.ts'
 
 /** A scan that finds little comes up for air after so many rows looked at for each row asked for. */
 const MERGED_ROWS_PER_ROW = 16
 
+/** A stretch ends at so many bytes of result, however many rows were asked for. */
+const MAX_RESULT_BYTES = 64 * 1024 * 1024
+
+/** Rows, and bytes of a data file, that become one batch where nothing has to be merged. */
+const STRAIGHT_ROWS = 32_768
+const STRAIGHT_BYTES = 2 * 1024 * 1024
+
+/** Rows in key order, and where to go on behind them. */
+interface Part {
+  readonly batch: Batch
+  readonly next: () => ReadPosition
+}
+
 /**
  * Reads the next stretch of one bucket in key order: merge, drop deletes, cut to the range, test `where`, project. It holds no
- * state between calls: the result says after which key the next call goes on, so no thread waits for a slow consumer.
+ * state between calls: the result says where the next call goes on, so no thread waits for a slow consumer.
  */
 export async function runRead(task: ReadTask, context: TaskContext): Promise<ReadResult> {
   const extra = task.where === undefined ? [] : columnsOf(task.where).filter((name) => !task.columns.includes(name))
@@ -26,41 +41,94 @@ export async function runRead(task: ReadTask, context: TaskContext): Promise<Rea
   const files = new BucketFiles(context, task.table, task.folder, '', layout)
   const batches: Batch[] = []
   let rows = 0
+  let bytes = 0
   let merged = 0
-  let after: ReadResult['after']
-  for (const batch of mergedRows(task, files)) {
+  let next: ReadResult['next']
+  for (const part of partsOf(task, files)) {
+    checkCancelled(task.cancel)
+    const { batch } = part
     merged += batch.rows
     const inRange = cutToRange(batch, layout, task.range)
     const matching = filter(dropDeletes(inRange.batch, layout.kind), task.where)
-    if (matching.rows > 0) batches.push(project(matching, layout, task))
+    if (matching.rows > 0) {
+      const projected = project(matching, layout, task)
+      batches.push(projected)
+      bytes += batchBytes(projected)
+    }
     rows += matching.rows
     if (inRange.ended) break
-    if (batch.rows > 0 && (rows >= task.maxRows || merged >= task.maxRows * MERGED_ROWS_PER_ROW)) {
-      after = layout.keyIndexes.map((index) => scalarAt(batch.columns[index]!, batch.rows - 1)!)
+    const full = rows >= task.maxRows || bytes >= MAX_RESULT_BYTES || merged >= task.maxRows * MERGED_ROWS_PER_ROW
+    if (batch.rows > 0 && full) {
+      next = part.next()
       break
     }
     if (context.pause !== undefined) await context.pause()
   }
   const stats = { bytesRead: files.bytesRead, pagesDecoded: files.pagesDecoded, rowsMerged: merged }
-  return { kind: 'read', batches: batches.length === 0 ? [] : [concatBatches(batches)], after, stats }
+  return { kind: 'read', batches, next, stats }
 }
 
-function* mergedRows(task: ReadTask, files: BucketFiles): Generator<Batch> {
+function* partsOf(task: ReadTask, files: BucketFiles): Generator<Part> {
   const { layout } = files
   const ofRange = rangePredicate(task.range, layout)
   if (task.memory !== undefined) {
     // Uncommitted rows may meet any section: all of them become runs of one merge.
-    yield* mergeSection(files, chainSections(task.sections), undefined, {
-      prune: both(ofRange, keyParts(task.where, layout)),
-      newest: narrow(task.memory, layout),
-    })
+    const options = { prune: both(ofRange, keyParts(task.where, layout)), newest: narrow(task.memory, layout) }
+    yield* byKey(mergeSection(files, chainSections(task.sections), undefined, options), layout)
     return
   }
-  for (const section of task.sections) {
-    const runs = section.runs
-    if (runs.length === 1) yield* runBatches(files, runs[0]!, both(ofRange, task.where))
-    else yield* mergeSection(files, runs.map(asRun), undefined, { prune: both(ofRange, keyParts(task.where, layout)) })
+  for (const [index, { runs }] of task.sections.entries()) {
+    if (runs.length === 1) {
+      yield* straight(task, files, runs[0]!, index === 0 ? task.skipRows : 0, both(ofRange, task.where))
+    } else {
+      const prune = both(ofRange, keyParts(task.where, layout))
+      yield* byKey(mergeSection(files, runs.map(asRun), undefined, { prune }), layout)
+    }
   }
+}
+
+function* byKey(batches: Iterable<Batch>, layout: KvLayout): Generator<Part> {
+  for (const batch of batches) {
+    const next = (): ReadPosition => ({
+      kind: 'key',
+      values: layout.keyIndexes.map((index) => scalarAt(batch.columns[index]!, batch.rows - 1)!),
+    })
+    yield { batch, next }
+  }
+}
+
+/** A section of one run as it is: columns that neither the result nor the range needs are not even read. */
+function* straight(
+  task: ReadTask,
+  files: BucketFiles,
+  run: readonly DataFile[],
+  skipRows: number,
+  prune: Predicate | undefined,
+): Generator<Part> {
+  let skip = skipRows
+  for (const file of run) {
+    if (skip < file.rows) {
+      const rows = rowsOfBytes(file, files.layout, STRAIGHT_BYTES, Math.min(STRAIGHT_ROWS, task.maxRows))
+      const reader = files.open(file, rows, { prune, skipRows: skip, unread: unreadColumns(task, files.layout, file) })
+      try {
+        for (const { firstRow, batch } of reader.positioned()) {
+          yield { batch, next: () => ({ kind: 'row', file: file.name, row: firstRow + batch.rows }) }
+        }
+      } finally {
+        files.count(reader)
+      }
+    }
+    skip = 0
+  }
+}
+
+/** Keys of the result order its rows; else they only matter to a range. Sequence numbers have done their work in the merge. */
+function unreadColumns(task: ReadTask, layout: KvLayout, file: DataFile): ReadonlySet<number> {
+  const unread = new Set([layout.sequence])
+  if (file.deleteRows === 0) unread.add(layout.kind)
+  const bounded = task.range.lower !== undefined || task.range.upper !== undefined
+  if (!task.keys && !bounded) for (const index of layout.keyIndexes) unread.add(index)
+  return unread
 }
 
 /** Uncommitted rows hold every column: those of the layout, in its order. */

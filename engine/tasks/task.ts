@@ -78,6 +78,14 @@ export interface ReadSection {
   readonly runs: readonly (readonly DataFile[])[]
 }
 
+/**
+ * Where a stretch ended and the next one goes on: behind a key, or, in a section of one run, at a row of a file. A row costs no
+ * look at the keys and reads no page twice but the one it lies in.
+ */
+export type ReadPosition =
+  | { readonly kind: 'key'; readonly values: readonly Scalar[] }
+  | { readonly kind: 'row'; readonly file: string; readonly row: number }
+
 /** Reads the next stretch of one bucket's rows in key order. */
 export interface ReadTask {
   readonly kind: 'read'
@@ -85,6 +93,8 @@ export interface ReadTask {
   readonly folder: string
   /** In key order; their key ranges do not touch. */
   readonly sections: readonly ReadSection[]
+  /** Rows of the first file of the first section, which is of one run, that earlier stretches have read. */
+  readonly skipRows: number
   /** A KV batch of uncommitted rows, sorted, newer than any file. With it there is one section at most. */
   readonly memory: Batch | undefined
   /** Columns of the result. */
@@ -93,15 +103,17 @@ export interface ReadTask {
   readonly keys: boolean
   readonly range: KeyRange
   readonly where: Predicate | undefined
-  /** Stop after about so many rows or bytes of result and say where to go on. */
+  /** One Int32 in shared memory; not zero = stop, reject with `ABORTED`. */
+  readonly cancel: Int32Array
+  /** Stop after about so many rows of result, or 64 MiB of it, and say where to go on. */
   readonly maxRows: number
 }
 
-/** Where the next ReadTask goes on: after this key. */
 export interface ReadResult {
   readonly kind: 'read'
   readonly batches: readonly Batch[]
-  readonly after: readonly Scalar[] | undefined
+  /** Undefined at the end of the bucket. */
+  readonly next: ReadPosition | undefined
   readonly stats: ReadStats
 }
 

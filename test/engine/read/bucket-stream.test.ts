@@ -1,0 +1,152 @@
+import t from 'tap'
+import { t as type } from '../../../engine/index.ts'
+import { nodeClock } from '../../../engine/ports/node-clock.ts'
+import { createNodeFileSystem } from '../../../engine/ports/node-fs.ts'
+import { inlineExecutor, type TaskExecutor } from '../../../engine/tasks/submit.ts'
+import type { ReadTask } from '../../../engine/tasks/task.ts'
+import { loadCodecs } from '../../../formats/compress/codec.ts'
+import { openAlone } from '../../support/warehouses.ts'
+
+const ROWS = 3000
+const fields = { id: type.int(), n: type.int(), text: type.string().nullable() }
+
+/** Runs tasks inline, reads in stretches of a few rows, and keeps what was asked. */
+function shortStretches(reads: ReadTask[]): TaskExecutor {
+  const inner = inlineExecutor(async () => ({
+    fs: createNodeFileSystem({ sync: false }),
+    clock: nodeClock,
+    codecs: await loadCodecs(),
+  }))
+  return {
+    ...inner,
+    run(task, options) {
+      if (task.kind !== 'read') return inner.run(task, options)
+      const read = { ...task, maxRows: Math.min(task.maxRows, 97) }
+      reads.push(read)
+      return inner.run(read, options)
+    },
+  }
+}
+
+async function tableOf(path: string, reads: ReadTask[]) {
+  const warehouse = openAlone(path, { executor: shortStretches(reads) })
+  const table = await warehouse.createTable('db.t', {
+    fields,
+    primaryKey: ['id'],
+    options: { bucket: 1, 'write-only': true },
+  })
+  return { warehouse, table }
+}
+
+/** Commits `ids` with `n = id * 10 + version`; a deleted id is one that `expected` loses. */
+async function write(
+  table: Awaited<ReturnType<typeof tableOf>>['table'],
+  expected: Map<number, number>,
+  version: number,
+  ids: readonly number[],
+  deleted: readonly number[] = [],
+): Promise<void> {
+  await table.put(ids.map((id) => ({ id, n: id * 10 + version, text: id % 7 === 0 ? null : `row ${id}` })))
+  if (deleted.length > 0) await table.delete(deleted.map((id) => ({ id })))
+  for (const id of ids) expected.set(id, id * 10 + version)
+  for (const id of deleted) expected.delete(id)
+  await table.commit()
+}
+
+const ids = (step: number, start = 0) =>
+  Array.from({ length: Math.ceil((ROWS - start) / step) }, (_, i) => start + i * step)
+
+function inOrder(expected: ReadonlyMap<number, number>, keep: (id: number) => boolean = () => true) {
+  return [...expected.keys()]
+    .filter(keep)
+    .sort((a, b) => a - b)
+    .map((id) => ({ id, n: expected.get(id)! }))
+}
+
+async function collect<T>(rows: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const row of rows) all.push(row)
+  return all
+}
+
+t.test('a scan of one run goes on at a row, and reads neither keys nor sequence numbers', async (t) => {
+  const reads: ReadTask[] = []
+  const { warehouse, table } = await tableOf(t.testdir(), reads)
+  const expected = new Map<number, number>()
+  await write(table, expected, 1, ids(1))
+  t.same(await collect(table.scan({ columns: ['id', 'n'] })), inOrder(expected))
+  t.ok(reads.length > ROWS / 97)
+  t.ok(reads.slice(1).every((read) => read.skipRows > 0 && read.range.lower === undefined))
+
+  const bytes = async (columns: ('id' | 'n')[]) => {
+    let sum = 0
+    await collect(table.scan({ columns, onStats: ({ bytesRead }) => (sum += bytesRead) }))
+    return sum
+  }
+  t.ok((await bytes(['n'])) < (await bytes(['id', 'n'])), 'the key costs nothing where it is not asked for')
+  await warehouse.close()
+})
+
+t.test('a scan of runs that overlap goes on behind a key, and between sections at a row again', async (t) => {
+  const reads: ReadTask[] = []
+  const { warehouse, table } = await tableOf(t.testdir(), reads)
+  const expected = new Map<number, number>()
+  const half = ROWS / 2
+  await write(
+    table,
+    expected,
+    1,
+    ids(1).filter((id) => id < half),
+  )
+  await write(
+    table,
+    expected,
+    2,
+    ids(3).filter((id) => id < half),
+    ids(5, 1).filter((id) => id < half),
+  )
+  await write(
+    table,
+    expected,
+    3,
+    ids(1).filter((id) => id >= half + 10),
+    [half + 500],
+  )
+  t.same(await collect(table.scan({ columns: ['id', 'n'] })), inOrder(expected))
+  t.ok(reads.some((read) => read.skipRows > 0))
+  t.ok(reads.some((read) => read.range.lower !== undefined && read.skipRows === 0))
+  await warehouse.close()
+})
+
+t.test('ranges, conditions and limits hold across stretches of either kind', async (t) => {
+  const { warehouse, table } = await tableOf(t.testdir(), [])
+  const expected = new Map<number, number>()
+  await write(table, expected, 1, ids(1))
+  for (const round of ['one run', 'two runs']) {
+    if (round === 'two runs') await write(table, expected, 2, ids(2), ids(11, 3))
+    const columns = ['id', 'n'] as const
+    const range = { gte: { id: 250 }, lt: { id: 2750 } }
+    const inRange = (id: number) => id >= 250 && id < 2750
+    t.same(await collect(table.scan({ columns, range })), inOrder(expected, inRange), `${round}: range`)
+    const where = { n: { gte: 12_000 } }
+    const matches = (id: number) => (expected.get(id) ?? 0) >= 12_000
+    t.same(await collect(table.scan({ columns, where })), inOrder(expected, matches), `${round}: where`)
+    t.same(
+      await collect(table.scan({ columns, range, where, limit: 400 })),
+      inOrder(expected, (id) => inRange(id) && matches(id)).slice(0, 400),
+      `${round}: all three`,
+    )
+  }
+  await warehouse.close()
+})
+
+t.test('rows that are not committed are merged in at every stretch', async (t) => {
+  const { warehouse, table } = await tableOf(t.testdir(), [])
+  const expected = new Map<number, number>()
+  await write(table, expected, 1, ids(2))
+  await table.put(ids(3).map((id) => ({ id, n: -id, text: null })))
+  for (const id of ids(3)) expected.set(id, -id)
+  t.same(await collect(table.scan({ columns: ['id', 'n'] })), inOrder(expected))
+  await table.discard()
+  await warehouse.close()
+})
