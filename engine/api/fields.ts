@@ -170,7 +170,7 @@ export const t = {
 } as const
 
 /** Id of a field before a table schema gives it one. */
-export const NO_ID = -1
+const NO_ID = -1
 
 /** Schema field of a definition's field, still without an id. */
 export function fieldOf(name: string, field: FieldType<unknown, unknown, boolean>) {

@@ -52,9 +52,14 @@ export class Keys {
 
   /** `INVALID` when the columns are no prefix of the key, or two bounds name two partitions. */
   range(range: Range<unknown>): ParsedRange {
+    if (!isPlainObject(range)) {
+      throw new TableError('INVALID', 'range is not an object. Give bounds, as in { gte: key, lt: key }.', {
+        value: range,
+      })
+    }
     for (const name of Object.keys(range)) {
       if (!['gte', 'gt', 'lte', 'lt'].includes(name)) {
-        throw new TableError('INVALID', `range has no bound ${JSON.stringify(name)}. Bounds are gte, gt, lte, lt.`, {
+        throw new TableError('INVALID', `range has no bound ${JSON.stringify(name)}. Give gte, gt, lte or lt.`, {
           value: name,
         })
       }
@@ -123,7 +128,7 @@ export class Keys {
     if (other !== undefined && !sameScalar(other, scalar)) {
       throw new TableError(
         'INVALID',
-        `range names two values of partition column ${JSON.stringify(field.name)}. A range lies in one partition: scan them one by one.`,
+        `range names two values of partition column ${JSON.stringify(field.name)}. A range lies in one partition: call scan for each.`,
         { column: field.name },
       )
     }

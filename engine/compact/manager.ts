@@ -1,11 +1,11 @@
-import type { DataFile } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
 import { dropsDeletes } from '../plan/drop-delete.ts'
 import type { Explanation } from '../plan/explain.ts'
 import type { Levels } from '../plan/levels.ts'
-import { inputsOf, planSteps, rewriteEach } from '../plan/steps.ts'
+import { planSteps, rewriteEach } from '../plan/steps.ts'
 import type { Pick, Step } from '../plan/types.ts'
 import type { Clock } from '../ports/clock.ts'
+import { checkAborted, untilAborted } from '../tasks/abort.ts'
 import type { FilesResult } from '../tasks/task.ts'
 
 /** A compaction that has been decided on. */
@@ -35,32 +35,41 @@ export interface CompactionHost {
 const RETRY_MILLIS = 1000
 const MAX_RETRY_MILLIS = 60_000
 
+type Outcome =
+  | { readonly kind: 'landed' }
+  | { readonly kind: 'dropped' }
+  | { readonly kind: 'failed'; readonly error: unknown }
+
+interface Run {
+  readonly plan: CompactionPlan
+  /** Never rejects. */
+  readonly done: Promise<Outcome>
+  readonly abort: AbortController
+}
+
 type State =
   | { readonly kind: 'idle' }
-  | {
-      readonly kind: 'running'
-      readonly done: Promise<void>
-      readonly abort: AbortController
-      readonly plan: CompactionPlan
-    }
-  | { readonly kind: 'failed'; readonly retryAt: number; readonly failures: number; readonly cause: unknown }
+  | { readonly kind: 'running'; readonly run: Run }
+  | { readonly kind: 'failed'; readonly failures: number; readonly cause: unknown; readonly retry: AbortController }
   | { readonly kind: 'closed' }
 
 /**
  * Compaction of one bucket (I7: one task at a time).
  *
  *              trigger, something to do
- *      idle ────────────────────────────▶ running ──▶ landed ──▶ idle
+ *      idle ────────────────────────────▶ running ──▶ landed, dropped, aborted ──▶ idle
  *       ▲                                    │
- *       └────── trigger after the wait ── failed            close: aborts, then closed for good
+ *       └────────── after a wait ───────── failed            close: aborts, then closed for good
  *
- * A trigger while one runs is remembered and tried again when it has landed.
+ * A trigger while one runs is remembered and tried again at its end. What `full` and `normal` start is their caller's: a failure
+ * is thrown there, and the state is idle afterwards.
  */
 export class CompactManager {
   readonly #host: CompactionHost
   readonly #clock: Clock
   #state: State = { kind: 'idle' }
   #again = false
+  #closing = false
 
   constructor(host: CompactionHost, clock: Clock) {
     this.#host = host
@@ -68,10 +77,10 @@ export class CompactManager {
   }
 
   get running(): CompactionPlan | undefined {
-    return this.#state.kind === 'running' ? this.#state.plan : undefined
+    return this.#state.kind === 'running' ? this.#state.run.plan : undefined
   }
 
-  /** Why the last compaction failed, until one succeeds. */
+  /** Why the last compaction in the background failed, until one succeeds. */
   get cause(): unknown {
     return this.#state.kind === 'failed' ? this.#state.cause : undefined
   }
@@ -79,81 +88,104 @@ export class CompactManager {
   /** Starts what the picker asks for, unless a task runs or a failure is too fresh. Cheap when there is nothing to do. */
   trigger(): void {
     if (this.#state.kind === 'running') this.#again = true
-    else if (this.#state.kind === 'idle') this.#start('normal', 0)
-    else if (this.#state.kind === 'failed' && this.#clock.now() >= this.#state.retryAt) {
-      this.#start('normal', this.#state.failures)
-    }
+    else if (this.#state.kind === 'idle') this.#startBackground(0)
   }
 
   /** Resolves when no task runs. A failure is not thrown: see `cause`. */
   async settled(): Promise<void> {
-    while (this.#state.kind === 'running') await this.#state.done
+    while (this.#state.kind === 'running') await this.#state.run.done
   }
 
   /** A full compaction, once the running task is done. Resolves to its plan, or undefined when there was nothing to do. */
-  async full(signal?: AbortSignal): Promise<CompactionPlan | undefined> {
-    await this.settled()
-    if (this.#state.kind === 'closed') throw closed()
+  full(signal?: AbortSignal): Promise<CompactionPlan | undefined> {
     return this.#runNow('full', signal)
   }
 
   /** A normal compaction now, whatever the last failure; its failure is thrown. */
-  async normal(signal?: AbortSignal): Promise<CompactionPlan | undefined> {
-    await this.settled()
-    if (this.#state.kind === 'closed') throw closed()
+  normal(signal?: AbortSignal): Promise<CompactionPlan | undefined> {
     return this.#runNow('normal', signal)
   }
 
   /** Aborts the running task and waits for it. Nothing starts afterwards. */
   async close(): Promise<void> {
-    const state = this.#state
-    this.#state = state.kind === 'running' ? state : { kind: 'closed' }
-    if (state.kind !== 'running') return
-    this.#again = false
-    state.abort.abort(new TableError('ABORTED', 'The table is closing.'))
-    await state.done
+    this.#closing = true
+    if (this.#state.kind === 'failed') this.#state.retry.abort()
+    if (this.#state.kind === 'running') {
+      this.#state.run.abort.abort(new TableError('ABORTED', 'The table is closing.'))
+      await this.settled()
+    }
     this.#state = { kind: 'closed' }
   }
 
-  async #runNow(request: CompactionRequest, signal?: AbortSignal): Promise<CompactionPlan | undefined> {
-    const plan = this.#start(request, 0, signal)
-    await this.settled()
-    const cause = this.cause
-    if (plan !== undefined && cause !== undefined) throw cause
-    return plan
+  async #runNow(request: CompactionRequest, signal: AbortSignal | undefined): Promise<CompactionPlan | undefined> {
+    for (;;) {
+      if (this.#closing) throw closed()
+      checkAborted(signal, ABORTED)
+      if (this.#state.kind === 'running') {
+        await untilAborted(this.#state.run.done, signal, ABORTED)
+        continue
+      }
+      const run = this.#start(request, signal)
+      if (run === undefined) return undefined
+      const outcome = await run.done
+      if (outcome.kind === 'failed') throw outcome.error
+      if (outcome.kind === 'landed') return run.plan
+      // Another writer changed the files under it: once more, with those that are there now.
+    }
   }
 
-  #start(request: CompactionRequest, failures: number, signal?: AbortSignal): CompactionPlan | undefined {
+  #startBackground(failures: number): void {
+    this.#start('normal', undefined, (plan, cause) => {
+      const retry = new AbortController()
+      this.#state = { kind: 'failed', failures: failures + 1, cause, retry }
+      const wait = Math.min(MAX_RETRY_MILLIS, RETRY_MILLIS * 2 ** failures)
+      this.#clock.sleep(wait, { signal: retry.signal }).then(
+        () => this.#state.kind === 'failed' && this.#state.retry === retry && this.#startBackground(failures + 1),
+        () => undefined,
+      )
+      this.#host.failed(plan, cause)
+    })
+  }
+
+  /** Undefined when there is nothing to do. `failed` takes the state over after a failure that nobody asked for by abort. */
+  #start(
+    request: CompactionRequest,
+    signal?: AbortSignal,
+    failed?: (plan: CompactionPlan, cause: unknown) => void,
+  ): Run | undefined {
     this.#again = false
+    if (this.#closing) return undefined
     const plan = this.#host.plan(request)
-    if (plan === undefined) {
-      this.#state = { kind: 'idle' }
-      return undefined
-    }
+    if (this.#state.kind === 'failed') this.#state.retry.abort()
+    this.#state = { kind: 'idle' }
+    if (plan === undefined) return undefined
     const abort = new AbortController()
     const forward = () => abort.abort(signal?.reason)
-    if (signal?.aborted) forward()
     signal?.addEventListener('abort', forward, { once: true })
-    const done = Promise.resolve()
-      .then(() => this.#run(plan, abort.signal, failures))
-      .finally(() => signal?.removeEventListener('abort', forward))
-    this.#state = { kind: 'running', done, abort, plan }
-    return plan
+    const done = Promise.resolve().then(async () => {
+      const outcome = await this.#run(plan, abort.signal)
+      signal?.removeEventListener('abort', forward)
+      this.#state = { kind: 'idle' }
+      if (outcome.kind === 'failed' && !abort.signal.aborted) failed?.(plan, outcome.error)
+      else if (this.#again || outcome.kind === 'dropped') this.trigger()
+      return outcome
+    })
+    const run = { plan, done, abort }
+    this.#state = { kind: 'running', run }
+    return run
   }
 
-  async #run(plan: CompactionPlan, signal: AbortSignal, failures: number): Promise<void> {
+  async #run(plan: CompactionPlan, signal: AbortSignal): Promise<Outcome> {
     try {
       const result = await this.#host.run(plan, signal)
-      const landed = this.#host.land(plan, result)
-      this.#state = { kind: 'idle' }
-      if (this.#again || !landed) this.#start('normal', 0)
+      return { kind: this.#host.land(plan, result) ? 'landed' : 'dropped' }
     } catch (error) {
-      const wait = Math.min(MAX_RETRY_MILLIS, RETRY_MILLIS * 2 ** failures)
-      this.#state = { kind: 'failed', retryAt: this.#clock.now() + wait, failures: failures + 1, cause: error }
-      this.#host.failed(plan, error)
+      return { kind: 'failed', error }
     }
   }
 }
+
+const ABORTED = 'The compaction was aborted. Nothing was changed.'
 
 /** The steps of a pick, as Paimon's compaction task takes them. */
 export function planOf(
@@ -169,11 +201,6 @@ export function planOf(
       : planSteps(pick.files, { ...options, outputLevel, maxLevel: levels.numLevels - 1 }, levels.compareKeys)
   if (steps.length === 0) return undefined
   return { pick, explanation, steps, outputLevel, dropDelete: dropsDeletes(levels, outputLevel, false) }
-}
-
-/** The files that a plan takes out of their levels. */
-export function inputFiles(plan: CompactionPlan): readonly DataFile[] {
-  return inputsOf(plan.steps)
 }
 
 function closed(): TableError {

@@ -20,6 +20,6 @@ export function dropDeletes(batch: Batch, kind: number): Batch {
 }
 
 /** The rows of an ascending selection; the batch itself when it selects all. */
-export function filterBatch(batch: Batch, selection: Uint32Array): Batch {
+function filterBatch(batch: Batch, selection: Uint32Array): Batch {
   return selection.length === batch.rows ? batch : takeBatch(batch, selection)
 }

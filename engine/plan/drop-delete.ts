@@ -30,6 +30,6 @@ export function canForgetDeletes(
 }
 
 /** Whether two files may hold one key; sharing a single key counts. */
-export function overlaps(a: DataFile, b: DataFile, compareKeys: KeyCompare): boolean {
+function overlaps(a: DataFile, b: DataFile, compareKeys: KeyCompare): boolean {
   return compareKeys(a.minKey, b.maxKey) <= 0 && compareKeys(b.minKey, a.maxKey) <= 0
 }

@@ -70,5 +70,5 @@ export function fieldNamed(schema: TableSchema, name: string): Field {
   const field = schema.fields.find((candidate) => candidate.name === name)
   if (field !== undefined) return field
   const known = schema.fields.map((candidate) => candidate.name).join(', ')
-  throw new TableError('INVALID', `Unknown column ${JSON.stringify(name)}. The table has: ${known}.`, { column: name })
+  throw new TableError('INVALID', `Unknown column ${JSON.stringify(name)}. Choose one of ${known}.`, { column: name })
 }

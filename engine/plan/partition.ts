@@ -30,7 +30,7 @@ export function partitionPaths(fields: readonly Field[], naming: PartitionNaming
 }
 
 /** Unescaped text of one partition value, the default name for null, empty and blank ones. */
-export function partitionText(field: Field, value: Scalar | null, naming: PartitionNaming): string {
+function partitionText(field: Field, value: Scalar | null, naming: PartitionNaming): string {
   if (value === null) return naming.defaultName
   const text = naming.legacyName ? legacyText(field, value) : valueText(field.type, value)
   return isBlank(text) ? naming.defaultName : text

@@ -10,6 +10,8 @@ export class Cache<V> {
   readonly #entries = new Map<string, { readonly value: V; readonly bytes: number }>()
   readonly #loading = new Map<string, Promise<V>>()
   #bytes = 0
+  /** The key used last: it is the newest already. */
+  #last: string | undefined
 
   constructor(capacityBytes: number) {
     this.#capacityBytes = capacityBytes
@@ -27,8 +29,11 @@ export class Cache<V> {
   get(key: string): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
+    if (key !== this.#last) {
+      this.#entries.delete(key)
+      this.#entries.set(key, entry)
+      this.#last = key
+    }
     return entry.value
   }
 
@@ -36,6 +41,7 @@ export class Cache<V> {
     this.delete(key)
     if (bytes > this.#capacityBytes) return
     this.#entries.set(key, { value, bytes })
+    this.#last = key
     this.#bytes += bytes
     for (const [oldest, entry] of this.#entries) {
       if (this.#bytes <= this.#capacityBytes) break

@@ -1,5 +1,5 @@
 /** Files read at a time: enough to hide the latency of a disk, few enough to bound memory and descriptors. */
-export const READS_AT_A_TIME = 8
+const READS_AT_A_TIME = 8
 
 /** Results of `run` over items, in their order, at most `limit` running. The first failure is thrown once all running ones ended. */
 export async function mapLimited<T, R>(

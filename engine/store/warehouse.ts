@@ -36,7 +36,7 @@ export function tableFolder(warehouse: string, { database, table }: TableName): 
 }
 
 /** `<warehouse>/<database>.db`; nothing else makes a database. */
-export function databaseFolder(warehouse: string, database: string): string {
+function databaseFolder(warehouse: string, database: string): string {
   return posix.join(warehouse, database + DATABASE_SUFFIX)
 }
 

@@ -73,6 +73,11 @@ export class Committer {
     }
   }
 
+  /** Whether a commit had an unknown outcome: its snapshot may be there, or not. */
+  get poisoned(): boolean {
+    return this.#poison !== undefined
+  }
+
   /** Throws when a commit with unknown outcome has made writing unsafe. */
   checkUsable(): void {
     if (this.#poison !== undefined) throw this.#poison

@@ -1,10 +1,10 @@
 import type { DataFile } from '../../formats/meta/types.ts'
 import { type CompactionPlan, type CompactionRequest, CompactManager, planOf } from '../compact/manager.ts'
-import { isTableError } from '../errors.ts'
 import { type Explanation, explainFull, explainPick } from '../plan/explain.ts'
 import type { Levels } from '../plan/levels.ts'
 import { activeOffPeakRatio, type PickOptions, pickCompaction, pickFull } from '../plan/pick.ts'
 import { minFileSize } from '../plan/steps.ts'
+import { untilAborted } from '../tasks/abort.ts'
 import { newCancelFlag, submit } from '../tasks/submit.ts'
 import type { FilesResult } from '../tasks/task.ts'
 import type { BucketWriter } from '../write/bucket-writer.ts'
@@ -18,6 +18,8 @@ export class Compactions {
   readonly #managers = new Map<BucketWriter, CompactManager>()
   /** When all runs of a bucket were last picked in this process. */
   readonly #lastFull = new Map<BucketWriter, number>()
+  /** Buckets that nothing may start in any more. */
+  readonly #ended = new WeakSet<BucketWriter>()
 
   constructor(core: TableCore, landed: (bucket: BucketWriter) => void) {
     this.#core = core
@@ -37,27 +39,36 @@ export class Compactions {
         plan: (request) => this.#plan(bucket, request),
         run: (plan, signal) => this.#run(bucket, plan, signal),
         land: (plan, result) => this.#land(bucket, plan, result),
-        failed: (_, error) => {
-          if (!isTableError(error, 'ABORTED')) this.#core.events.emit('failure', { during: 'compaction', error })
-        },
+        failed: (_, error) => this.#core.events.emit('failure', { during: 'compaction', error }),
       },
       this.#core.services.clock,
     )
-    this.#managers.set(bucket, manager)
+    if (this.#ended.has(bucket)) void manager.close()
+    else this.#managers.set(bucket, manager)
     return manager
+  }
+
+  /** Aborts what runs in these buckets; nothing starts in them afterwards. */
+  async end(buckets: readonly BucketWriter[]): Promise<void> {
+    for (const bucket of buckets) this.#ended.add(bucket)
+    await Promise.all(buckets.map((bucket) => this.#managers.get(bucket)?.close()))
+    for (const bucket of buckets) {
+      this.#managers.delete(bucket)
+      this.#lastFull.delete(bucket)
+    }
   }
 
   /** Starts what is due in a bucket; `write-only` tables leave it to another process. */
   trigger(bucket: BucketWriter): void {
-    if (!this.#core.options['write-only']) this.of(bucket).trigger()
+    if (this.#starts(bucket)) this.of(bucket).trigger()
   }
 
   /**
    * Waits while the bucket has more than `limit` runs and a compaction is at work on them. When none can help (nothing to pick,
    * or it failed just now) the writer goes on: more runs are slow, lost rows are lost.
    */
-  async stall(bucket: BucketWriter, limit: number): Promise<void> {
-    if (this.#core.options['write-only']) return
+  async stall(bucket: BucketWriter, limit: number, signal?: AbortSignal): Promise<void> {
+    if (!this.#starts(bucket)) return
     const manager = this.of(bucket)
     let told = false
     while (bucket.levels.runs.length > limit) {
@@ -68,7 +79,7 @@ export class Compactions {
         this.#core.events.emit('stall', { partition, bucket: bucket.bucket, runs: bucket.levels.runs.length })
         told = true
       }
-      await manager.settled()
+      await untilAborted(manager.settled(), signal, 'The wait for a compaction was aborted.')
     }
   }
 
@@ -77,14 +88,8 @@ export class Compactions {
     return explainPick(levels.runs, this.#pickOptions(levels, bucket))
   }
 
-  async settled(): Promise<void> {
-    await Promise.all([...this.#managers.values()].map((manager) => manager.settled()))
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#managers.values()].map((manager) => manager.close()))
-    this.#managers.clear()
-    this.#lastFull.clear()
+  #starts(bucket: BucketWriter): boolean {
+    return !this.#core.options['write-only'] && !this.#ended.has(bucket)
   }
 
   #plan(bucket: BucketWriter, request: CompactionRequest): CompactionPlan | undefined {

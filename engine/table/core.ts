@@ -51,6 +51,7 @@ export class TableCore {
   readonly #partitionFolder: (partition: Uint8Array) => string
   readonly #schemas = new Map<number, TableSchema>()
   readonly #schemasRead = new WeakSet<TableView>()
+  readonly #removals = new Set<Promise<void>>()
   #view: TableView | undefined
 
   private constructor(name: string, store: TableStore, services: TableServices, schema: TableSchema) {
@@ -182,9 +183,19 @@ export class TableCore {
     for (const file of files) {
       const path = `${folder}/${file.name}`
       this.filePins.whenFree(path, () => {
-        this.store.fs.unlink(path).catch(() => undefined)
+        const removal = this.store.fs.unlink(path).then(
+          () => undefined,
+          () => undefined,
+        )
+        this.#removals.add(removal)
+        void removal.then(() => this.#removals.delete(removal))
       })
     }
+  }
+
+  /** Resolves when the removals that were begun are done. */
+  async removed(): Promise<void> {
+    while (this.#removals.size > 0) await Promise.all(this.#removals)
   }
 
   /** Removes what a task left that ended by force: names of its files hold its uuid. */

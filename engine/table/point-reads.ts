@@ -4,6 +4,7 @@ import type { Field } from '../../formats/types/row-type.ts'
 import { keyAt } from '../api/keys.ts'
 import { TableError } from '../errors.ts'
 import { type Bucketing, bucketing } from '../plan/bucket.ts'
+import { partitionId } from '../plan/entry-id.ts'
 import { partitionFields, trimmedPrimaryKey } from '../plan/kv-layout.ts'
 import { buildLevels, type Levels } from '../plan/levels.ts'
 import type { FoundRow } from '../read/blocks.ts'
@@ -22,6 +23,15 @@ export interface PointRow extends FoundRow {
   readonly offset: number
 }
 
+/** The partition of a table that has no partition keys. */
+const NO_PARTITION = serializeRow([], [])
+
+/** Fixed buckets of a partition that hold files, and how many it was written with. */
+interface PartitionBuckets {
+  readonly buckets: readonly number[]
+  readonly total: number
+}
+
 /** Answers `get`: which bucket, then memory, then files, newest first. */
 export class PointReads {
   readonly #core: TableCore
@@ -30,6 +40,8 @@ export class PointReads {
   readonly #bucketKeyIndexes: readonly number[]
   readonly #bucketings = new Map<number, Bucketing>()
   readonly #levels = new WeakMap<object, Levels>()
+  readonly #cacheKeys = new WeakMap<DataFile, string>()
+  readonly #partitions = new WeakMap<TableView, Map<string, PartitionBuckets>>()
 
   /** `keyFields` are the columns of the batches that `find` is given. */
   constructor(core: TableCore, keyFields: readonly Field[]) {
@@ -55,9 +67,11 @@ export class PointReads {
         rows.push(this.#findInPartitions(key, serialized, view))
         continue
       }
-      const partition = serializeRowAt(partitionTypes, columns, row)
-      const total = this.#totalBuckets(partition, view)
-      if (total > 0) {
+      const partition = columns.length === 0 ? NO_PARTITION : serializeRowAt(partitionTypes, columns, row)
+      const { total } = this.#bucketsOf(partition, view)
+      if (total === 1) {
+        rows.push(this.#findIn(partition, 0, key, serialized, writer, view))
+      } else if (total > 0) {
         let buckets = bucketsBy.get(total)
         if (buckets === undefined) {
           buckets = this.#buckets(keys, total)
@@ -97,7 +111,7 @@ export class PointReads {
     serialized: Uint8Array,
     view: TableView | undefined,
   ): PointRow | undefined {
-    for (const bucket of partitionBuckets(view, partition)) {
+    for (const bucket of this.#bucketsOf(partition, view).buckets) {
       const found = this.#findIn(partition, bucket, key, serialized, undefined, view)
       if (found !== undefined) return found
     }
@@ -114,12 +128,20 @@ export class PointReads {
   }
 
   /** Buckets are chosen by the number the partition was written with, whatever the option says now. */
-  #totalBuckets(partition: Uint8Array, view: TableView | undefined): number {
-    const buckets = partitionBuckets(view, partition)
-    const first = buckets[0]
-    return first === undefined || view === undefined
-      ? this.#core.options.bucket
-      : bucketOf(view, partition, first)!.totalBuckets
+  #bucketsOf(partition: Uint8Array, view: TableView | undefined): PartitionBuckets {
+    if (view === undefined) return { buckets: [], total: this.#core.options.bucket }
+    const known = this.#partitions.get(view) ?? new Map<string, PartitionBuckets>()
+    this.#partitions.set(view, known)
+    const id = partitionId(partition)
+    let found = known.get(id)
+    if (found === undefined) {
+      const all = view.partitions.get(id)?.buckets
+      const buckets = [...(all?.keys() ?? [])].filter((bucket) => bucket >= 0)
+      const total = buckets.length === 0 ? this.#core.options.bucket : all!.get(buckets[0]!)!.totalBuckets
+      found = { buckets, total }
+      known.set(id, found)
+    }
+    return found
   }
 
   #buckets(keys: Batch, total: number): Int32Array {
@@ -151,7 +173,14 @@ export class PointReads {
       layout,
       compareKeys,
       cache: services.blocks,
-      cacheKey: (file) => `${file.name} ${this.#core.schema.id}`,
+      cacheKey: (file) => {
+        let key = this.#cacheKeys.get(file)
+        if (key === undefined) {
+          key = `${file.name} ${this.#core.schema.id}`
+          this.#cacheKeys.set(file, key)
+        }
+        return key
+      },
       open: (file, prune, batchRows) => {
         const path = dataPaths.dataFile(partition, bucket, file)
         const fileSchema = this.#core.schemaOf(file.schemaId)
@@ -164,12 +193,6 @@ export class PointReads {
       },
     }
   }
-}
-
-function partitionBuckets(view: TableView | undefined, partition: Uint8Array): readonly number[] {
-  if (view === undefined) return []
-  const id = Buffer.from(partition.buffer, partition.byteOffset, partition.byteLength).toString('latin1')
-  return [...(view.partitions.get(id)?.buckets.keys() ?? [])].filter((bucket) => bucket >= 0)
 }
 
 /** The newest uncommitted row of a key that no file holds yet. */

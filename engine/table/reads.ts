@@ -3,7 +3,6 @@ import { mightMatch } from '../../formats/column/predicate.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import { sliceBatch } from '../../formats/column/slice.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
-import { serializeRow } from '../../formats/row/binary-row.ts'
 import { rowCompare } from '../../formats/row/key-compare.ts'
 import { keyBounds, partitionBounds, valueBounds } from '../plan/bounds.ts'
 import { bucketId, partitionId } from '../plan/entry-id.ts'
@@ -228,9 +227,4 @@ function uncommittedPaths(core: TableCore, writer: TableWriter): readonly string
   return [...writer.buckets].flatMap(({ partition, bucket, pending }) =>
     pending.flatMap((change) => change.after.map((file) => core.dataPaths.dataFile(partition, bucket, file))),
   )
-}
-
-/** Serialised trimmed key: what files are ordered by. */
-export function serializeKey(core: TableCore, key: readonly Scalar[]): Uint8Array {
-  return serializeRow(core.layout.keyTypes, key)
 }

@@ -1,6 +1,7 @@
 import type { Batch } from '../../formats/column/column.ts'
-import { sliceBatch } from '../../formats/column/slice.ts'
+import { sliceBatch, sliceColumn } from '../../formats/column/slice.ts'
 import { rowsOf, type ValueForms } from '../../formats/column/values.ts'
+import type { Field } from '../../formats/types/row-type.ts'
 import type { AnyReadOptions, AnyScanOptions } from '../api/calls.ts'
 import type { Keys, Range } from '../api/keys.ts'
 import { asTableError } from '../api/value-errors.ts'
@@ -11,11 +12,17 @@ import type { TableView } from '../store/view.ts'
 import type { TableCore } from './core.ts'
 import { PointReads, type PointRow } from './point-reads.ts'
 import { type CapturedScan, captureScan, type ScanRequest, scanBatches } from './reads.ts'
-import { ScanIterator } from './scan-iterator.ts'
+import { checkAborted, ScanIterator } from './scan-iterator.ts'
 import type { TableState } from './state.ts'
 
 /** Rows turned into objects at a time: a consumer that leaves early has not paid for a whole batch. */
 const ROWS_AT_A_TIME = 1024
+
+/** Columns of the table in the order asked. */
+interface Projection {
+  readonly fields: readonly Field[]
+  readonly indexes: readonly number[]
+}
 
 /** The reading half of a handle. */
 export class RowReads {
@@ -24,6 +31,8 @@ export class RowReads {
   readonly #keys: Keys
   readonly #forms: ValueForms
   readonly #points: PointReads
+  /** All columns: worked out once, since most gets ask for them. */
+  readonly #whole: Projection
   readonly #scans = new Set<{ return(): Promise<unknown> }>()
 
   constructor(core: TableCore, state: TableState | undefined, keys: Keys, forms: ValueForms) {
@@ -32,19 +41,20 @@ export class RowReads {
     this.#keys = keys
     this.#forms = forms
     this.#points = new PointReads(core, keys.fields)
+    this.#whole = this.#projection(undefined)
   }
 
   async getMany(keys: readonly unknown[], options: AnyReadOptions): Promise<(Record<string, unknown> | undefined)[]> {
-    const { schema } = this.#core
     const batch = this.#keys.batch(keys)
-    const columns = this.#columns(options.columns)
-    const fields = columns.map((name) => fieldNamed(schema, name))
-    const indexes = columns.map((name) => schema.fields.findIndex((field) => field.name === name))
-    const pick = ({ batch, row, offset }: PointRow): Batch => {
-      const one = sliceBatch(batch, row, row + 1)
-      return { fields, rows: 1, columns: indexes.map((index) => one.columns[index + offset]!) }
-    }
+    const { fields, indexes } = options.columns === undefined ? this.#whole : this.#projection(options.columns)
+    const pick = ({ batch, row, offset }: PointRow): Batch => ({
+      fields,
+      rows: 1,
+      columns: indexes.map((index) => sliceColumn(batch.columns[index + offset]!, row, row + 1)),
+    })
+    checkAborted(options.signal)
     const view = await this.#view(options.snapshot)
+    checkAborted(options.signal)
     const writer = options.snapshot === undefined ? this.#state?.writer : undefined
     const release = view && this.#core.pins.pin(view.snapshot.id)
     try {
@@ -62,6 +72,7 @@ export class RowReads {
     convert: (batches: AsyncGenerator<Batch>) => AsyncGenerator<readonly T[]>,
   ): ScanIterator<T> {
     const request = this.#request(options)
+    checkSnapshot(options.snapshot)
     const core = this.#core
     const late = options.snapshot !== undefined || this.#state === undefined
     let id = core.view?.snapshot.id
@@ -88,6 +99,7 @@ export class RowReads {
         captured?.release()
         this.#scans.delete(scan)
       },
+      options.signal,
     )
     this.#scans.add(scan)
     return scan
@@ -117,6 +129,7 @@ export class RowReads {
 
   /** The state to read: a snapshot by id, else the newest that this handle knows; a handle that only reads looks for it. */
   async #view(snapshot: number | undefined): Promise<TableView | undefined> {
+    checkSnapshot(snapshot)
     if (snapshot !== undefined) return this.#core.viewOf(snapshot)
     if (this.#state === undefined) await this.#core.refresh()
     return this.#core.view
@@ -145,9 +158,21 @@ export class RowReads {
     }
   }
 
+  #projection(columns: readonly string[] | undefined): Projection {
+    const { schema } = this.#core
+    const names = this.#columns(columns)
+    return {
+      fields: names.map((name) => fieldNamed(schema, name)),
+      indexes: names.map((name) => schema.fields.findIndex((field) => field.name === name)),
+    }
+  }
+
   #columns(columns: readonly string[] | undefined): readonly string[] {
     const { schema } = this.#core
     if (columns === undefined) return schema.fields.map((field) => field.name)
+    if (!Array.isArray(columns)) {
+      throw new TableError('INVALID', 'columns is not a list of names. Give an array of texts.', { value: columns })
+    }
     for (const name of columns) fieldNamed(schema, name)
     return [...new Set(columns)]
   }
@@ -163,4 +188,11 @@ export class RowReads {
       error,
     )
   }
+}
+
+function checkSnapshot(snapshot: number | undefined): void {
+  if (snapshot === undefined || (Number.isSafeInteger(snapshot) && snapshot > 0)) return
+  throw new TableError('INVALID', `snapshot is ${String(snapshot)}. Give the id of one of snapshots().`, {
+    value: snapshot,
+  })
 }

@@ -1,3 +1,5 @@
+import { TableError } from '../errors.ts'
+
 /** What a scan gives: an async iterator that also closes with `await using`. */
 export interface Scan<T> extends AsyncIterableIterator<T> {
   return(): Promise<IteratorResult<T>>
@@ -12,19 +14,22 @@ export interface Scan<T> extends AsyncIterableIterator<T> {
 export class ScanIterator<T> implements Scan<T> {
   readonly #start: () => AsyncGenerator<readonly T[]>
   readonly #release: () => void
+  readonly #signal: AbortSignal | undefined
   #stream: AsyncGenerator<readonly T[]> | undefined
   #items: readonly T[] = []
   #next = 0
   #ended = false
   #pulling: Promise<unknown> = Promise.resolve()
 
-  constructor(start: () => AsyncGenerator<readonly T[]>, release: () => void) {
+  constructor(start: () => AsyncGenerator<readonly T[]>, release: () => void, signal: AbortSignal | undefined) {
     this.#start = start
     this.#release = release
+    this.#signal = signal
   }
 
   next(): Promise<IteratorResult<T>> {
-    if (this.#next < this.#items.length) return Promise.resolve({ done: false, value: this.#items[this.#next++]! })
+    const atHand = this.#next < this.#items.length && this.#signal?.aborted !== true
+    if (atHand) return Promise.resolve({ done: false, value: this.#items[this.#next++]! })
     const pulled = this.#pulling.then(() => this.#pull())
     this.#pulling = pulled.catch(() => undefined)
     return pulled
@@ -51,6 +56,7 @@ export class ScanIterator<T> implements Scan<T> {
 
   async #pull(): Promise<IteratorResult<T>> {
     try {
+      if (!this.#ended) checkAborted(this.#signal)
       while (this.#next >= this.#items.length) {
         if (this.#ended) return { done: true, value: undefined }
         this.#stream ??= this.#start()
@@ -64,9 +70,18 @@ export class ScanIterator<T> implements Scan<T> {
       }
     } catch (error) {
       this.#ended = true
+      this.#items = []
+      this.#next = 0
+      await this.#stream?.return(undefined)
       this.#release()
       throw error
     }
     return { done: false, value: this.#items[this.#next++]! }
   }
+}
+
+/** `ABORTED` when the caller's signal says so. */
+export function checkAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return
+  throw new TableError('ABORTED', 'The read was aborted. Call it again without an aborted signal.', {}, signal.reason)
 }

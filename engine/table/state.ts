@@ -1,6 +1,8 @@
+import { isTableError } from '../errors.ts'
 import { buildLevels } from '../plan/levels.ts'
-import { type ExpireResult, expireSnapshots } from '../upkeep/expire.ts'
+import type { ExpireResult } from '../upkeep/expire.ts'
 import { type ExpireOverrides, expireRequest } from '../upkeep/expire-request.ts'
+import { Expiry } from '../upkeep/expiry.ts'
 import { BucketWriter } from '../write/bucket-writer.ts'
 import { createRouter } from '../write/route.ts'
 import { TableWriter } from '../write/writer.ts'
@@ -17,6 +19,8 @@ export class TableState {
   readonly writer: TableWriter
   readonly compactions: Compactions
   readonly committer: Committer
+  readonly #expiry: Expiry
+  #expiryRefused = false
   handles = 0
 
   constructor(core: TableCore) {
@@ -47,6 +51,11 @@ export class TableState {
     })
     this.compactions = new Compactions(core, () => this.committer.compactionLanded())
     this.committer = new Committer(core, this.writer, this.compactions)
+    this.#expiry = new Expiry(store, core.pins, {
+      expired: ({ expired, files, bytes }) =>
+        core.events.emit('expiry', { snapshots: expired, files: files.length, bytes }),
+      failed: (error) => core.events.emit('failure', { during: 'expiry', error }),
+    })
   }
 
   /** Whether rows wait for a commit. */
@@ -71,14 +80,17 @@ export class TableState {
     await this.committer.settled()
   }
 
-  /** Drops every row that no commit has taken, in memory and in files. */
+  /**
+   * Drops every row that no commit has taken, in memory and in files. Waits for commits that were called before it. After a
+   * commit with unknown outcome the files stay: a snapshot may name them.
+   */
   async discard(): Promise<void> {
-    await this.compactions.close()
-    const buckets = this.writer.forget()
-    await this.writer.settled()
     await this.committer.exclusive(async () => {
+      const buckets = this.writer.forget()
+      await Promise.all([this.compactions.end(buckets), this.writer.settled()])
       for (const bucket of buckets) {
         const dropped = bucket.discard()
+        if (this.committer.poisoned) continue
         const inputs = new Set(dropped.flatMap((change) => change.before.map((file) => file.name)))
         for (const { after } of dropped) {
           this.core.removeUnnamed(
@@ -90,31 +102,34 @@ export class TableState {
     })
   }
 
-  async expire(overrides: ExpireOverrides): Promise<ExpireResult> {
-    const { core } = this
-    return this.committer.exclusive(async () => {
-      const now = core.services.clock.now()
-      const request = expireRequest(core.schema.options, core.options, now, overrides)
-      const result = await expireSnapshots(core.store, core.pins, request)
-      if (!request.dryRun && result.expired.length > 0) {
-        core.events.emit('expiry', { snapshots: result.expired, files: result.files.length, bytes: result.bytes })
-      }
-      return result
-    })
+  /** Expires between two commits. Snapshots that open scans hold back follow when the scans end. */
+  expire(overrides: ExpireOverrides): Promise<ExpireResult> {
+    const { schema, options, services } = this.core
+    return this.committer.exclusive(async () =>
+      this.#expiry.run(expireRequest(schema.options, options, services.clock.now(), overrides)),
+    )
   }
 
-  /** Ends compactions and commits; rows that nobody committed must be gone. */
+  /**
+   * Ends compactions and commits; rows that nobody committed must be gone. Afterwards nothing of the table runs in this process,
+   * and it has left no file behind that nothing names.
+   */
   async close(): Promise<void> {
-    await this.compactions.close()
+    await this.compactions.end([...this.writer.buckets])
     await this.writer.settled()
     this.committer.compactionLanded()
-    await this.committer.settled()
     await this.discard()
     await this.committer.settled()
+    await this.#expiry.close()
+    await this.core.removed()
   }
 
+  /** After a commit. What the options ask for and this version cannot do is told once, and left to other engines. */
   #expireLater(): void {
-    if (this.core.options['write-only']) return
-    this.expire({}).catch((error: unknown) => this.core.events.emit('failure', { during: 'expiry', error }))
+    if (this.core.options['write-only'] || this.#expiryRefused) return
+    this.expire({}).catch((error: unknown) => {
+      this.#expiryRefused = isTableError(error, 'UNSUPPORTED')
+      this.core.events.emit('failure', { during: 'expiry', error })
+    })
   }
 }

@@ -17,7 +17,7 @@ export interface Route {
 export type Router = (batch: Batch) => readonly Route[]
 
 /** The partition of a table that has no partition keys. */
-export const NO_PARTITION: Uint8Array = serializeRow([], [])
+const NO_PARTITION: Uint8Array = serializeRow([], [])
 
 /** The columns that choose a bucket: `bucket-key`, else the trimmed primary key. */
 export function bucketKeyFields(schema: TableSchema, options: ResolvedOptions) {

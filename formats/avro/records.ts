@@ -318,7 +318,7 @@ function resolves(layout: Layout<unknown>, writer: AvroType, field: string): boo
 }
 
 /** Passes over a value of any type. Values without bytes are not looped over, whatever their count says. */
-export function skip(type: AvroType, input: AvroReader): void {
+function skip(type: AvroType, input: AvroReader): void {
   if (type.empty) return
   switch (type.kind) {
     case 'null':

@@ -5,7 +5,7 @@ import type { Batch, Scalar } from './column.ts'
 import { scalarAt } from './compare.ts'
 import { BytesBuilder, FixedBuilder, WideBuilder } from './flat-builders.ts'
 import { fieldGetter, isRecord, unknownName } from './record.ts'
-import { recordMaker } from './record-maker.ts'
+import { recordMakerOf } from './record-maker.ts'
 import { ValueError } from './value-error.ts'
 import { valueReader } from './value-readers.ts'
 import { valueWriter } from './value-writers.ts'
@@ -67,7 +67,7 @@ export function batchOfRows(fields: readonly Field[], rows: readonly unknown[], 
 
 /** Rows `[start, end)` of a batch as plain objects with the columns in order. Throws a `ValueError` where a form loses digits. */
 export function rowsOf(batch: Batch, forms?: ValueForms, start = 0, end = batch.rows): Record<string, unknown>[] {
-  const make = recordMaker(batch.fields.map((field) => field.name))
+  const make = recordMakerOf(batch.fields)
   const rows: Record<string, unknown>[] = []
   for (let row = start; row < end; row++) rows.push(make())
   batch.fields.forEach(({ name, type }, index) => {

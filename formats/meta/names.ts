@@ -5,7 +5,7 @@
  */
 
 /** The bucket of tables whose rows wait for a bucket (`bucket=-2`). */
-export const POSTPONE_BUCKET = -2
+const POSTPONE_BUCKET = -2
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 const NUMBER = '0|[1-9][0-9]{0,15}'

@@ -5,7 +5,7 @@ import { printJson } from './json-print.ts'
 import type { CommitKind, Snapshot } from './types.ts'
 
 /** The version that is written; newer ones are refused, since what they mean is not known. */
-export const SNAPSHOT_VERSION = 3
+const SNAPSHOT_VERSION = 3
 /** Files without a version are of the first one. */
 const FIRST_VERSION = 1
 

@@ -9,7 +9,7 @@ import { RleDecoder } from './rle.ts'
 import { BytesBuffer, FixedBuffer, type ValueBuffer, type ValueDecoder } from './value-buffer.ts'
 
 /** Bytes of one value in a `FixedBuffer`; 0 for byte strings. */
-export function valueWidth(element: SchemaElement): number {
+function valueWidth(element: SchemaElement): number {
   switch (element.type) {
     case PhysicalType.BOOLEAN:
       return 1

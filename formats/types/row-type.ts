@@ -14,8 +14,6 @@ export type DataType =
   | { readonly kind: 'map'; readonly key: DataType; readonly value: DataType; readonly nullable: boolean }
   | { readonly kind: 'row'; readonly fields: readonly Field[]; readonly nullable: boolean }
 
-export type TypeKind = DataType['kind']
-
 /** A named column, or a named field inside a ROW. Ids are unique in a table and never used again. */
 export interface Field {
   readonly id: number
@@ -23,11 +21,6 @@ export interface Field {
   readonly type: DataType
   readonly description?: string
   readonly defaultValue?: string
-}
-
-/** The columns of a table, a file or a batch, in order. */
-export interface RowType {
-  readonly fields: readonly Field[]
 }
 
 /** Length of STRING and BYTES: 2^31 - 1. */

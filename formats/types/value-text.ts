@@ -60,7 +60,7 @@ export function splitTimestamp(
 }
 
 /** ISO date of a day count; years above 9999 have a plus sign, as in ISO 8601 and Java. */
-export function dateText(days: number): string {
+function dateText(days: number): string {
   // Counts from 0000-03-01 in cycles of 400 years, so that the leap day comes last in each year.
   const shifted = days + 719_468
   const era = Math.floor(shifted / 146_097)
@@ -78,7 +78,7 @@ export function dateText(days: number): string {
 }
 
 /** Plain digits of an unscaled value: never an exponent, always `scale` digits after the point. */
-export function decimalText(unscaled: bigint, scale: number): string {
+function decimalText(unscaled: bigint, scale: number): string {
   const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0')
   const point = digits.length - scale
   const text = scale === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`

@@ -3,7 +3,7 @@ import { FormatError } from '../../formats/bytes/format-error.ts'
 import type { Codec } from '../../formats/compress/codec.ts'
 
 /** Reproducible bytes that no codec can shrink. */
-export function noise(bytes: number, seed = 1): Uint8Array {
+function noise(bytes: number, seed = 1): Uint8Array {
   const result = new Uint8Array(bytes)
   let state = seed
   for (let i = 0; i < bytes; i++) {

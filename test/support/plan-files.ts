@@ -7,7 +7,7 @@ const noStats: SimpleStats = { min: new Uint8Array(), max: new Uint8Array(), nul
 export const noPartition = new Uint8Array(12)
 
 /** A key of one integer, big endian with the sign flipped, so that `compareBytes` orders it. Planners never look inside. */
-export function key(value: number): Uint8Array {
+function key(value: number): Uint8Array {
   const bytes = new Uint8Array(8)
   new DataView(bytes.buffer).setBigUint64(0, BigInt(value) + 2n ** 63n)
   return bytes

@@ -75,7 +75,7 @@ const kinds = (nullable: boolean) =>
 
 export const flatTypes: readonly DataType[] = Object.values(kinds(true))
 export const keyTypes: readonly DataType[] = Object.values(kinds(false))
-export const nestedTypes: readonly DataType[] = [
+const nestedTypes: readonly DataType[] = [
   { kind: 'array', element: kinds(true).string, nullable: true },
   { kind: 'array', element: { kind: 'array', element: kinds(true).bigint, nullable: true }, nullable: false },
   { kind: 'map', key: kinds(false).string, value: kinds(true).decimal38, nullable: true },

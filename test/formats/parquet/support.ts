@@ -10,7 +10,7 @@ export const codecs = await loadCodecs()
 export const fixtures = new URL('../../golden/parquet/', import.meta.url)
 
 /** A file in memory that counts what is read of it and refuses what it does not hold. */
-export function memorySource(bytes: Uint8Array): ByteSource {
+function memorySource(bytes: Uint8Array): ByteSource {
   return {
     bytes: bytes.length,
     read(offset, length) {
