@@ -127,7 +127,7 @@ export async function refused(
   for (const name of names) t.ok(error.message.includes(name), `names ${name}: ${error.message}`)
   if (code === 'ABORTED') return error // who aborts knows what is next
   const sentences = error.message.split(/(?<=[.:;!]) /)
-  t.match(sentences.slice(-2).join(' '), instruction, `ends with a next step: ${error.message}`)
+  t.match(sentences.slice(-3).join(' '), instruction, `ends with a next step: ${error.message}`)
   t.match(error.message, /[.!]$/, `ends as a sentence: ${error.message}`)
   return error
 }
