@@ -9,6 +9,7 @@ import { partitionFields } from '../plan/kv-layout.ts'
 import type { Increment } from '../plan/types.ts'
 import { manifestWriter } from '../store/table-store.ts'
 import { applyDelta, type TableView } from '../store/view.ts'
+import { checkAborted, untilAborted } from '../tasks/abort.ts'
 import type { BucketWriter, PendingChange } from '../write/bucket-writer.ts'
 import type { TableWriter } from '../write/writer.ts'
 import type { Compactions } from './compactions.ts'
@@ -97,13 +98,19 @@ export class Committer {
       return waiting.done
     }
     const epoch = this.#writer.cut()
+    let started = () => {}
+    const turn = new Promise<void>((resolve) => {
+      started = resolve
+    })
     const done: Promise<Committed> = this.#enqueue(() => {
+      started()
       if (this.#waiting === job) this.#waiting = undefined
+      checkAborted(request.signal, COMMIT_ABORTED)
       return this.#run(job)
     })
     const job: Job = { request, epoch, done }
     this.#waiting = job
-    return done
+    return untilAborted(turn, request.signal, COMMIT_ABORTED).then(() => done)
   }
 
   /** A compaction landed: publishes it in a snapshot of its own once every row in it is committed. */
@@ -135,13 +142,8 @@ export class Committer {
   }
 
   async #run({ request, epoch }: Job): Promise<Committed> {
-    const { options } = this.#core
     this.checkUsable()
-    await this.#writer.flushed(epoch)
-    const touched = [...this.#writer.buckets].filter((bucket) => bucket.pendingUpTo(epoch, 'flush').length > 0)
-    const limit = options['num-sorted-run.stop-trigger'] + 1
-    for (const bucket of touched) await this.#compactions.stall(bucket, limit)
-    if (options['commit.force-compact']) await this.#compactAll(touched)
+    await untilAborted(this.#ready(epoch), request.signal, COMMIT_ABORTED)
     const appended = await this.#publishAppend(epoch, request)
     this.#committedEpoch = Math.max(this.#committedEpoch, epoch)
     const compacted = await this.#compactionsAfter(epoch, request, appended !== undefined)
@@ -163,12 +165,14 @@ export class Committer {
     }
   }
 
-  async #compactAll(buckets: readonly BucketWriter[]): Promise<void> {
-    for (const bucket of buckets) {
-      const manager = this.#compactions.of(bucket)
-      await manager.settled()
-      if (manager.cause !== undefined) throw manager.cause
-    }
+  /** Resolves when the rows of a cut are in files, and compaction has caught up with them as far as the options want. */
+  async #ready(epoch: number): Promise<void> {
+    const { options } = this.#core
+    await this.#writer.flushed(epoch)
+    const touched = [...this.#writer.buckets].filter((bucket) => bucket.pendingUpTo(epoch, 'flush').length > 0)
+    const limit = options['num-sorted-run.stop-trigger'] + 1
+    for (const bucket of touched) await this.#compactions.stall(bucket, limit)
+    if (options['commit.force-compact']) for (const bucket of touched) await this.#compactions.finish(bucket)
   }
 
   async #publishAppend(
@@ -337,6 +341,8 @@ export class Committer {
     return run
   }
 }
+
+const COMMIT_ABORTED = 'The commit was aborted. Its rows are kept for the next one.'
 
 interface Taken {
   readonly bucket: BucketWriter

@@ -4,7 +4,6 @@ import { type Explanation, explainFull, explainPick } from '../plan/explain.ts'
 import type { Levels } from '../plan/levels.ts'
 import { activeOffPeakRatio, type PickOptions, pickCompaction, pickFull } from '../plan/pick.ts'
 import { minFileSize } from '../plan/steps.ts'
-import { untilAborted } from '../tasks/abort.ts'
 import { newCancelFlag, submit } from '../tasks/submit.ts'
 import type { FilesResult } from '../tasks/task.ts'
 import type { BucketWriter } from '../write/bucket-writer.ts'
@@ -67,7 +66,7 @@ export class Compactions {
    * Waits while the bucket has more than `limit` runs and a compaction is at work on them. When none can help (nothing to pick,
    * or it failed just now) the writer goes on: more runs are slow, lost rows are lost.
    */
-  async stall(bucket: BucketWriter, limit: number, signal?: AbortSignal): Promise<void> {
+  async stall(bucket: BucketWriter, limit: number): Promise<void> {
     if (!this.#starts(bucket)) return
     const manager = this.of(bucket)
     let told = false
@@ -79,8 +78,15 @@ export class Compactions {
         this.#core.events.emit('stall', { partition, bucket: bucket.bucket, runs: bucket.levels.runs.length })
         told = true
       }
-      await untilAborted(manager.settled(), signal, 'The wait for a compaction was aborted.')
+      await manager.settled()
     }
+  }
+
+  /** Waits until the bucket has been compacted as far as the picker asks; one that failed before is tried again now. */
+  async finish(bucket: BucketWriter): Promise<void> {
+    const manager = this.of(bucket)
+    await manager.settled()
+    if (manager.cause !== undefined) await manager.normal()
   }
 
   /** What a normal compaction of these levels would do now, and why. */

@@ -3,6 +3,14 @@ import type { TableStore } from '../store/table-store.ts'
 import { type ExpireResult, expireSnapshots } from './expire.ts'
 import type { ExpireRequest } from './expire-request.ts'
 
+/** Who hears of expiries: also of those that nobody waits for. */
+export interface ExpiryListener {
+  /** A run, not a dry one, ended snapshots. */
+  readonly expired: (result: ExpireResult) => void
+  /** A run that was started by the end of a reader failed. */
+  readonly failed: (error: unknown) => void
+}
+
 /**
  * Expiries of one table handle: one at a time, and again when the readers that held one back are done.
  *
@@ -11,23 +19,25 @@ import type { ExpireRequest } from './expire-request.ts'
 export class Expiry {
   readonly #store: TableStore
   readonly #pins: Pins
-  readonly #onError: (error: unknown) => void
+  readonly #listener: ExpiryListener
   #last: Promise<unknown> = Promise.resolve()
   #stopListening: () => void = () => {}
   #closed = false
 
-  /** `onError` gets what goes wrong in a run that nobody waits for. */
-  constructor(store: TableStore, pins: Pins, onError: (error: unknown) => void) {
+  constructor(store: TableStore, pins: Pins, listener: ExpiryListener) {
     this.#store = store
     this.#pins = pins
-    this.#onError = onError
+    this.#listener = listener
   }
 
   /** Expires after all runs before. A later request replaces one that waits for readers. */
   run(request: ExpireRequest): Promise<ExpireResult> {
     const running = this.#last.then(async () => {
       const result = await expireSnapshots(this.#store, this.#pins, request)
-      if (!request.dryRun) this.#await(request, result)
+      if (!request.dryRun) {
+        if (result.expired.length > 0) this.#listener.expired(result)
+        this.#await(request, result)
+      }
       return result
     })
     this.#last = running.catch(() => undefined)
@@ -48,7 +58,7 @@ export class Expiry {
     const again = () => {
       if (this.#pins.ids().includes(first)) return
       this.#stopListening()
-      this.run(request).catch(this.#onError)
+      this.run(request).catch(this.#listener.failed)
     }
     this.#stopListening = this.#pins.onRelease(again)
     // The pin may have gone while the run was on its way.

@@ -1,14 +1,16 @@
 import type { Batch } from '../../formats/column/column.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
-import { TableError } from '../errors.ts'
 import { bucketId } from '../plan/entry-id.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
+import { checkAborted, untilAborted } from '../tasks/abort.ts'
 import { newCancelFlag, submit, type TaskExecutor } from '../tasks/submit.ts'
 import type { FlushTask, RenumberTask, TaskTable } from '../tasks/task.ts'
 import type { BucketWriter, Flushing } from './bucket-writer.ts'
 import type { DELETE, INSERT } from './buffer.ts'
 import type { Router } from './route.ts'
+
+const WRITE_ABORTED = 'The write was aborted. Nothing of it was kept.'
 
 /** What the writer needs of the table around it. */
 export interface WriterHost {
@@ -85,6 +87,7 @@ export class TableWriter {
     )
     // Opening a bucket can fail (other bucket count): before anything is appended.
     const targets = routed.map(({ partition, bucket }) => this.bucket(partition, bucket))
+    checkAborted(signal, WRITE_ABORTED)
     await this.#room(signal)
     routed.forEach(({ kind, values, rows }, index) => {
       targets[index]!.append(values, kind, rows)
@@ -129,12 +132,10 @@ export class TableWriter {
   /** Waits for memory. Throws the error of a flush that cannot give any back. */
   async #room(signal: AbortSignal | undefined): Promise<void> {
     while (this.memoryBytes > this.#host.budget) {
-      if (signal?.aborted)
-        throw new TableError('ABORTED', 'The write was aborted. Nothing of it was kept.', {}, signal.reason)
       const full = this.#largest((bucket) => bucket.memoryBytes)
       if (full === undefined) return
       full.detach(this.#epoch)
-      await this.#flush(full)
+      await untilAborted(this.#flush(full), signal, WRITE_ABORTED)
     }
   }
 

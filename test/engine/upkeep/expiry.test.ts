@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap'
 import { Pins } from '../../../engine/store/pins.ts'
+import type { ExpireResult } from '../../../engine/upkeep/expire.ts'
 import type { ExpireRequest } from '../../../engine/upkeep/expire-request.ts'
-import { Expiry } from '../../../engine/upkeep/expiry.ts'
+import { Expiry, type ExpiryListener } from '../../../engine/upkeep/expiry.ts'
 import { faultyFileSystem } from '../../support/faulty-fs.ts'
 import { goldenStore, storeOver } from '../../support/golden-store.ts'
 
@@ -14,14 +15,17 @@ const request: ExpireRequest = {
   dryRun: false,
 }
 
-const failWith = (t: Test) => (error: unknown) => {
-  t.error(error)
-}
+/** Nothing may fail; runs that ended snapshots are gathered. */
+const listener = (t: Test, ended: ExpireResult[] = []): ExpiryListener => ({
+  expired: (result) => ended.push(result),
+  failed: (error) => t.error(error),
+})
 
 t.test('C089: what a reader held back goes when it is done', async (t) => {
   const { store } = goldenStore('uc')
   const pins = new Pins()
-  const expiry = new Expiry(store, pins, failWith(t))
+  const ended: ExpireResult[] = []
+  const expiry = new Expiry(store, pins, listener(t, ended))
   const [two, three] = [pins.pin(2), pins.pin(3)]
   t.same((await expiry.run(request)).heldBack, [2, 3])
   three()
@@ -30,11 +34,13 @@ t.test('C089: what a reader held back goes when it is done', async (t) => {
   two()
   await expiry.close()
   t.equal(await store.snapshots.earliestId(), await store.snapshots.latestId())
+  t.ok(ended.length >= 2, 'the listener hears of the run that nobody waits for')
+  t.equal(ended.at(-1)?.earliest, await store.snapshots.latestId())
 })
 
 t.test('runs follow one another', async (t) => {
   const { store } = goldenStore('uc')
-  const expiry = new Expiry(store, new Pins(), failWith(t))
+  const expiry = new Expiry(store, new Pins(), listener(t))
   const [first, second] = await Promise.all([
     expiry.run({ ...request, retainMin: 3, retainMax: 3 }),
     expiry.run(request),
@@ -48,7 +54,10 @@ t.test('a failed run does not stop the next, and one that nobody waits for tells
   const faulty = faultyFileSystem(fs, (_, call) => (failing && call.startsWith('create') ? 'fail' : 'pass'))
   const errors: unknown[] = []
   const pins = new Pins()
-  const expiry = new Expiry(storeOver(faulty, store.paths.table), pins, (error) => errors.push(error))
+  const expiry = new Expiry(storeOver(faulty, store.paths.table), pins, {
+    expired: () => undefined,
+    failed: (error) => errors.push(error),
+  })
   await t.rejects(expiry.run(request), { code: 'IO' })
   failing = false
   await expiry.run({ ...request, retainMin: 2, retainMax: 2 })
@@ -63,7 +72,7 @@ t.test('a failed run does not stop the next, and one that nobody waits for tells
 t.test('a closed one waits for nobody', async (t) => {
   const { store } = goldenStore('uc')
   const pins = new Pins()
-  const expiry = new Expiry(store, pins, failWith(t))
+  const expiry = new Expiry(store, pins, listener(t))
   const release = pins.pin(2)
   await expiry.run(request)
   await expiry.close()

@@ -1,0 +1,25 @@
+import { TableError } from '../errors.ts'
+
+/** `ABORTED` once the signal has fired; `what` says of what: "The write was aborted. Nothing of it was kept." */
+export function checkAborted(signal: AbortSignal | undefined, what: string): void {
+  if (signal?.aborted) throw new TableError('ABORTED', what, {}, signal.reason)
+}
+
+/**
+ * Waits for a promise, but no longer than the signal lets it: then it rejects with `ABORTED`. What the promise stands for goes
+ * on; it must be safe to leave alone.
+ */
+export async function untilAborted<T>(wait: Promise<T>, signal: AbortSignal | undefined, what: string): Promise<T> {
+  checkAborted(signal, what)
+  if (signal === undefined) return wait
+  let stop = () => {}
+  const fired = new Promise<never>((_, reject) => {
+    stop = () => reject(new TableError('ABORTED', what, {}, signal.reason))
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  try {
+    return await Promise.race([wait, fired])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
