@@ -63,7 +63,11 @@ function parseColumn(name: string, value: unknown, context: Context): Predicate[
   const field = context.byName.get(name)
   if (field === undefined) {
     const known = [...context.byName.keys()].join(', ')
-    throw invalid(`where names ${JSON.stringify(name)}, but there is no such column. Columns are ${known}.`, name, name)
+    throw invalid(
+      `where names ${JSON.stringify(name)}, but there is no such column. Choose one of ${known}.`,
+      name,
+      name,
+    )
   }
   const nested = storageOf(field.type) === 'nested'
   if (!isPlain(value))
@@ -72,7 +76,7 @@ function parseColumn(name: string, value: unknown, context: Context): Predicate[
     if (operand === undefined) return []
     if (test === 'isNull') {
       if (typeof operand !== 'boolean')
-        throw invalid(`isNull of ${JSON.stringify(name)} takes true or false.`, operand, name)
+        throw invalid(`isNull of ${JSON.stringify(name)} is not a boolean. Give true or false.`, operand, name)
       return [{ op: operand ? 'isNull' : 'isNotNull', column: name }]
     }
     if (nested) return refuseNested(name, value)
@@ -81,7 +85,7 @@ function parseColumn(name: string, value: unknown, context: Context): Predicate[
     }
     if (!Object.hasOwn(comparisons, test)) {
       throw invalid(
-        `where has no test ${JSON.stringify(test)}. Tests are ${Object.keys(comparisons).join(', ')}, in, isNull.`,
+        `where has no test ${JSON.stringify(test)}. Use ${Object.keys(comparisons).join(', ')}, in or isNull.`,
         test,
         name,
       )
@@ -116,7 +120,7 @@ function scalar(field: Field, value: unknown, { forms }: Context): Scalar {
 
 function list(name: string, value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value
-  throw invalid(`${name} in where takes an array.`, value)
+  throw invalid(`The operand of ${JSON.stringify(name)} in where is not an array. Give one.`, value)
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {

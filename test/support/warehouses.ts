@@ -126,8 +126,20 @@ export async function refused(
   t.has(error.details, details, `details of: ${error.message}`)
   for (const name of names) t.ok(error.message.includes(name), `names ${name}: ${error.message}`)
   if (code === 'ABORTED') return error // who aborts knows what is next
-  const sentences = error.message.split(/(?<=[.:;!]) /)
-  t.match(sentences.slice(-3).join(' '), instruction, `ends with a next step: ${error.message}`)
+  const next = error.message.slice(error.message.search(/[.:;] /) + 1)
+  t.match(next, instruction, `ends with a next step: ${error.message}`)
   t.match(error.message, /[.!]$/, `ends as a sentence: ${error.message}`)
   return error
+}
+
+/** Checks rows where a handle can have them: in its buffer, in files of their own, and after a full compaction. */
+export async function inEveryState(
+  table: { commit(): Promise<unknown>; compact(options: { readonly full: boolean }): Promise<void> },
+  check: (state: string) => Promise<void>,
+): Promise<void> {
+  await check('not committed')
+  await table.commit()
+  await check('committed')
+  await table.compact({ full: true })
+  await check('compacted')
 }
