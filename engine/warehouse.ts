@@ -9,13 +9,14 @@ import { checkWritable } from './options/check.ts'
 import type { Clock } from './ports/clock.ts'
 import type { FileSystem } from './ports/file-system.ts'
 import type { Random } from './ports/random.ts'
-import type { FileBlocks } from './read/blocks.ts'
+import type { PointCache } from './read/blocks.ts'
 import { Cache } from './store/cache.ts'
 import { openTableStore } from './store/table-store.ts'
 import { createDatabase, dropTable, listTables, parseTableName, tableExists, tableFolder } from './store/warehouse.ts'
 import { TableCore, type TableServices } from './table/core.ts'
-import { TableState } from './table/state.ts'
+import { TableState, uncommittedError } from './table/state.ts'
 import { Table } from './table/table.ts'
+import { SharedExecutor } from './tasks/shared-executor.ts'
 import type { TaskExecutor } from './tasks/submit.ts'
 
 /** Ports and settings of a warehouse, all decided. */
@@ -24,7 +25,7 @@ export interface WarehouseContext {
   readonly clock: Clock
   readonly random: Random
   readonly codecs: () => Promise<Codecs>
-  /** Shared by all tables; closed by the last that needs it. */
+  /** Shared by all tables, and by what another warehouse of this process opened of them; closed by the last that needs it. */
   readonly executor: TaskExecutor
   readonly readOnly: boolean
   readonly durable: boolean
@@ -49,13 +50,21 @@ export interface TableOptions {
   readonly commitUser?: string
 }
 
+interface OpenTable {
+  readonly state: TableState | undefined
+  /** It commits by itself. */
+  readonly automatic: boolean
+}
+
 /** A folder of tables, `<path>/<database>.db/<table>`. */
 export class Warehouse {
   /** Absolute, symbolic links resolved. */
   readonly path: string
   readonly #context: WarehouseContext
-  readonly #blocks: Cache<FileBlocks>
-  readonly #open = new Set<Table>()
+  readonly #blocks: PointCache
+  readonly #executor: SharedExecutor
+  readonly #letGo: () => Promise<void>
+  readonly #open = new Map<Table, OpenTable>()
   #closing: Promise<void> | undefined
 
   /** Use `openWarehouse`. */
@@ -63,6 +72,8 @@ export class Warehouse {
     this.path = path
     this.#context = context
     this.#blocks = new Cache(context.cacheBytes)
+    this.#executor = new SharedExecutor(context.executor)
+    this.#letGo = this.#executor.hold()
   }
 
   /**
@@ -146,9 +157,23 @@ export class Warehouse {
   /** Closes every table that is open. Rejects, and closes nothing, when one has rows that are not committed. */
   async close(options: { readonly discard?: boolean } = {}): Promise<void> {
     if (this.#closing !== undefined) return this.#closing
-    for (const table of this.#open) await table.close(options)
-    this.#closing ??= this.#context.executor.close()
+    if (options.discard !== true) await this.#checkCommitted()
+    // A handle that commits by itself does so for the others of its table, if it is the last.
+    const open = [...this.#open].sort(([, a], [, b]) => Number(a.automatic) - Number(b.automatic))
+    for (const [table] of open) await table.close(options)
+    this.#closing ??= this.#letGo()
     return this.#closing
+  }
+
+  /** `INVALID` when closing all handles of this warehouse would lose rows. */
+  async #checkCommitted(): Promise<void> {
+    const open = [...this.#open]
+    for (const [table, { state }] of open) {
+      await state?.committer.settled()
+      const ours = open.filter(([, other]) => other.state === state)
+      if (state === undefined || state.handles > ours.length || ours.some(([, { automatic }]) => automatic)) continue
+      if (state.dirty) throw uncommittedError(table.name)
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -187,7 +212,7 @@ export class Warehouse {
           if (state !== undefined) await this.#release(path, state)
         },
       })
-      this.#open.add(table)
+      this.#open.set(table, { state, automatic: options.autoCommit !== undefined })
       return table
     } catch (error) {
       if (state !== undefined) await this.#release(path, state)
@@ -203,6 +228,7 @@ export class Warehouse {
       const state = await shared
       // The last handle may have been closed while we waited, and the state with it.
       if (states.get(path) !== shared) continue
+      if (state.core.services.durable !== this.#context.durable) throw durabilityError(state.core)
       state.handles++
       return state
     }
@@ -216,7 +242,7 @@ export class Warehouse {
         throw new TableError(refusal.code, refusal.message, { ...refusal.details, writeOnlyRefusal: true })
       }
       this.#log(core)
-      return new TableState(core)
+      return new TableState(core, this.#executor.hold())
     })
     states.set(path, opened)
     opened.catch(() => states.delete(path))
@@ -252,6 +278,16 @@ export class Warehouse {
       throw new TableError('CLOSED', 'The warehouse is closed. Open it again.', { path: this.path })
     }
   }
+}
+
+/** Two warehouses of a process share the writing state of a table, so they must agree on what a commit promises. */
+function durabilityError({ name, services }: TableCore): TableError {
+  const durability = services.durable ? 'fsync' : 'none'
+  return new TableError(
+    'INVALID',
+    `${name} is open in this process with durability ${durability}. Open the warehouse with the same, or close the other first.`,
+    { table: name, option: 'durability', expected: durability },
+  )
 }
 
 function notFound(name: string): TableError {

@@ -104,10 +104,11 @@ export class RowWrites {
     await this.state.discard()
   }
 
-  /** Waits for writes that were called, and for a commit that the handle started by itself. */
+  /** Waits for writes and commits that were called, and for a commit that the handle started by itself. */
   async settled(): Promise<void> {
     await this.#last
     await this.#auto?.close()
+    await this.state.committer.settled()
   }
 
   async #inOrder(batches: () => Promise<readonly WriteBatch[]>, signal: AbortSignal | undefined): Promise<void> {

@@ -1,4 +1,5 @@
-import { isTableError } from '../errors.ts'
+import { isTableError, TableError } from '../errors.ts'
+import { createdBy } from '../plan/increment.ts'
 import { buildLevels } from '../plan/levels.ts'
 import type { ExpireResult } from '../upkeep/expire.ts'
 import { type ExpireOverrides, expireRequest } from '../upkeep/expire-request.ts'
@@ -20,12 +21,15 @@ export class TableState {
   readonly compactions: Compactions
   readonly committer: Committer
   readonly #expiry: Expiry
+  readonly #closed: () => Promise<void>
   #expiryRefused = false
   handles = 0
 
-  constructor(core: TableCore) {
+  /** `closed` is called at the end of `close`. */
+  constructor(core: TableCore, closed: () => Promise<void>) {
     core.checkWritable()
     this.core = core
+    this.#closed = closed
     const { schema, options, store, services } = core
     const shape = {
       fields: schema.fields,
@@ -91,13 +95,7 @@ export class TableState {
       for (const bucket of buckets) {
         const dropped = bucket.discard()
         if (this.committer.poisoned) continue
-        const inputs = new Set(dropped.flatMap((change) => change.before.map((file) => file.name)))
-        for (const { after } of dropped) {
-          this.core.removeUnnamed(
-            bucket.folder,
-            after.filter((file) => !inputs.has(file.name)),
-          )
-        }
+        this.core.removeUnnamed(bucket.folder, createdBy(dropped))
       }
     })
   }
@@ -115,13 +113,17 @@ export class TableState {
    * and it has left no file behind that nothing names.
    */
   async close(): Promise<void> {
-    await this.compactions.end([...this.writer.buckets])
-    await this.writer.settled()
-    this.committer.compactionLanded()
-    await this.discard()
-    await this.committer.settled()
-    await this.#expiry.close()
-    await this.core.removed()
+    try {
+      await this.compactions.end([...this.writer.buckets])
+      await this.writer.settled()
+      this.committer.compactionLanded()
+      await this.discard()
+      await this.committer.settled()
+      await this.#expiry.close()
+      await this.core.removed()
+    } finally {
+      await this.#closed()
+    }
   }
 
   /** After a commit. What the options ask for and this version cannot do is told once, and left to other engines. */
@@ -132,4 +134,13 @@ export class TableState {
       this.core.events.emit('failure', { during: 'expiry', error })
     })
   }
+}
+
+/** Closing would lose rows. */
+export function uncommittedError(table: string): TableError {
+  return new TableError(
+    'INVALID',
+    `${table} has rows that are not committed. Call commit() first, or close({ discard: true }) to drop them.`,
+    { table },
+  )
 }

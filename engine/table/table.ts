@@ -25,7 +25,7 @@ import { bucketLevels, explainBuckets, infoOf, matches } from './inspect.ts'
 import { RowReads } from './row-reads.ts'
 import { RowWrites } from './row-writes.ts'
 import type { Scan } from './scan-iterator.ts'
-import type { TableState } from './state.ts'
+import { type TableState, uncommittedError } from './state.ts'
 
 /**
  * A handle of a primary-key table. Rows are visible to `get` and `scan` of the handle at once, to others and after a crash once
@@ -97,7 +97,8 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
     key: Key,
     options: ReadOptions<C> = {},
   ): Promise<Pick<Row, C> | undefined> {
-    return (await this.getMany([key], options))[0]
+    this.#checkOpen()
+    return (await this.#reads.get(key, options)) as Pick<Row, C> | undefined
   }
 
   /** The rows of keys in the order asked; undefined where there is none. */
@@ -230,13 +231,7 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
     if (!writes.state.dirty || writes.state.handles > 1) return
     if (discard) await writes.discard()
     else if (writes.automatic) await writes.commit({})
-    else {
-      throw new TableError(
-        'INVALID',
-        `${this.name} has rows that are not committed. Call commit() first, or close({ discard: true }) to drop them.`,
-        { table: this.name },
-      )
-    }
+    else throw uncommittedError(this.name)
   }
 
   async #close(): Promise<void> {
