@@ -7,22 +7,10 @@ import { type Table, t } from '../../engine/index.ts'
 import { deserializeRow } from '../../formats/row/binary-row.ts'
 import type { DataType } from '../../formats/types/row-type.ts'
 import { seededRandom } from '../support/seeded-random.ts'
-import { collect, liveFiles, open, storeOf } from '../support/warehouses.ts'
+import { collect, inEveryState, liveFiles, open, storeOf } from '../support/warehouses.ts'
 
 const MIN = -(2n ** 63n)
 const MAX = 2n ** 63n - 1n
-
-/** Runs a check on rows in the buffer, in files of several runs, and after a full compaction. */
-async function inEveryState<T extends Pick<Table, 'commit' | 'compact'>>(
-  table: T,
-  check: (state: string) => Promise<void>,
-): Promise<void> {
-  await check('not committed')
-  await table.commit()
-  await check('committed')
-  await table.compact({ full: true })
-  await check('compacted')
-}
 
 tap.test('C042 BIGINT keys beyond 2^53 keep their last digit', async (test) => {
   const folder = test.testdir()
@@ -255,7 +243,7 @@ tap.test('C053 keys and values longer than 16 bits or a page', async (test) => {
       `in order, ${state}`,
     )
   }
-  await inEveryState(table as never, check)
+  await inEveryState(table, check)
   await warehouse.close()
   warehouse = await open(folder)
   table = await warehouse.table('db.t', definition)
