@@ -12,6 +12,7 @@ time.tzset()
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle"))
 
 import duckdb
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pypaimon_read
 
@@ -38,13 +39,41 @@ def read_parquet(request):
         return rows(connection.execute("SELECT * FROM read_parquet(?, hive_partitioning = false)", [path]).to_arrow_table(), digits)
 
 
+def check_parquet(request):
+    """Reads every page with its checksum, and compares the statistics of each row group with the values."""
+    problems, statistics, indexes = [], 0, 0
+    with open(request["path"], "rb") as handle:
+        file = pq.ParquetFile(handle, page_checksum_verification=True)
+        for g in range(file.metadata.num_row_groups):
+            group, table = file.metadata.row_group(g), file.read_row_group(g)
+            if group.num_rows != table.num_rows:
+                problems.append({"group": g, "rows": table.num_rows, "stated": group.num_rows})
+            for c in range(group.num_columns):
+                chunk = group.column(c)
+                indexes += chunk.has_column_index and chunk.has_offset_index
+                stats = chunk.statistics
+                if stats is None or "." in chunk.path_in_schema:
+                    continue
+                statistics += 1
+                column = table[chunk.path_in_schema]
+                true = {"nulls": column.null_count}
+                stated = {"nulls": stats.null_count}
+                if stats.has_min_max:
+                    bounds = pc.min_max(column)
+                    true["min"], true["max"] = str(bounds["min"].as_py()), str(bounds["max"].as_py())
+                    stated["min"], stated["max"] = str(stats.min), str(stats.max)
+                if true != stated:
+                    problems.append({"group": g, "column": chunk.path_in_schema, "true": true, "stated": stated})
+    return [{"problems": problems, "statistics": statistics, "indexes": indexes}]
+
+
 def query(request):
     """SQL of DuckDB; the rows in the order the statement gives."""
     with duckdb.connect() as connection:
         return rows(connection.execute(request["sql"]).to_arrow_table(), request.get("digits", {}))
 
 
-COMMANDS = {"read_table": read_table, "read_parquet": read_parquet, "query": query}
+COMMANDS = {"read_table": read_table, "read_parquet": read_parquet, "check_parquet": check_parquet, "query": query}
 
 out = sys.stdout
 sys.stdout = sys.stderr  # nothing but answers may reach stdout

@@ -36,7 +36,16 @@ export interface ReadOptions {
   readonly tag?: string
   readonly columns?: readonly string[]
   readonly limit?: number
+  /** Tests that all must hold: pushed down to partitions, files, row groups and pages, then to rows. */
+  readonly filter?: readonly Filter[]
 }
+
+/** Column, test, values. */
+export type Filter = readonly [
+  column: string,
+  test: '=' | '<>' | '<' | '<=' | '>' | '>=' | 'in' | 'isNull' | 'isNotNull',
+  ...values: Json[],
+]
 
 export interface VerifyAnswer {
   readonly snapshots: number
@@ -72,6 +81,9 @@ export interface OracleTable {
   alter(changes: readonly Json[]): Promise<void>
   tag(name: string, snapshot?: number): Promise<void>
   rollback(to: { readonly snapshot: number } | { readonly tag: string }): Promise<void>
+  deleteTag(name: string): Promise<void>
+  /** Files of the table that nothing names, as Java finds them; none is removed. */
+  orphans(): Promise<readonly string[]>
   /** Any command of the oracle, by name. */
   call(cmd: string, request?: JsonObject): Promise<readonly Json[]>
 }
@@ -138,6 +150,13 @@ function oracleTable(server: JsonLines, warehouse: string, name: string): Oracle
     },
     async tag(tag, snapshot) {
       await call('tag', { args: [tag], ...at(snapshot) })
+    },
+    async deleteTag(tag) {
+      await call('delete-tag', { args: [tag] })
+    },
+    async orphans() {
+      const [answer] = await rows('orphan', { 'dry-run': true })
+      return answer!.files as readonly string[]
     },
     async rollback(to) {
       await call('rollback', to)

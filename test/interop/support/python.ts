@@ -23,6 +23,11 @@ export interface Python {
   readTable(warehouse: string, name: string, options?: Readonly<Record<string, string>>): Promise<readonly JsonRow[]>
   /** All columns and rows of one Parquet file, in file order. */
   readParquet(engine: 'pyarrow' | 'duckdb', path: string, digits?: Digits): Promise<readonly JsonRow[]>
+  /**
+   * Reads a Parquet file with its page checksums verified by pyarrow. `problems` are statistics of row groups that are not true;
+   * `statistics` and `indexes` count the column chunks that have them.
+   */
+  checkParquet(path: string): Promise<{ problems: readonly JsonRow[]; statistics: number; indexes: number }>
   /** Rows of a DuckDB statement. */
   query(sql: string, digits?: Digits): Promise<readonly JsonRow[]>
   close(): Promise<void>
@@ -38,6 +43,10 @@ export function startPython(executable: string): Python {
       return rows({ cmd: 'read_table', warehouse, db, table, options })
     },
     readParquet: (engine, path, digits = {}) => rows({ cmd: 'read_parquet', engine, path, digits }),
+    async checkParquet(path) {
+      const [answer] = await rows({ cmd: 'check_parquet', path })
+      return answer as unknown as { problems: readonly JsonRow[]; statistics: number; indexes: number }
+    },
     query: (sql, digits = {}) => rows({ cmd: 'query', sql, digits }),
     close: () => host.close(),
   }
