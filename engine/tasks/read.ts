@@ -15,13 +15,18 @@ import { BucketFiles, checkCancelled } from './files.ts'
 import { mergeSection, rowsOfBytes } from './merge-section.ts'
 import type { KeyBound, KeyRange, ReadPosition, ReadResult, ReadSection, ReadTask } from './task.ts'
 
-/** A scan that finds little comes up for air after so many rows looked at for each row asked for. */
-const MERGED_ROWS_PER_ROW = 16
+/**
+ * A scan that finds little comes up for air after so many rows of the range looked at for each row asked for, but not after
+ * fewer than the minimum: each stretch begins by reading pages again.
+ */
+const LOOKED_ROWS_PER_ROW = 16
+const MIN_LOOKED_ROWS = 65_536
 
 /** A stretch ends at so many bytes of result, however many rows were asked for. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024
 
-/** Rows, and bytes of a data file, that become one batch where nothing has to be merged. */
+/** Rows, and bytes of a data file, that become one batch where nothing has to be merged. A small limit makes small batches. */
+const MIN_STRAIGHT_ROWS = 64
 const STRAIGHT_ROWS = 32_768
 const STRAIGHT_BYTES = 2 * 1024 * 1024
 
@@ -43,12 +48,15 @@ export async function runRead(task: ReadTask, context: TaskContext): Promise<Rea
   let rows = 0
   let bytes = 0
   let merged = 0
+  let looked = 0
+  const mostLooked = Math.max(MIN_LOOKED_ROWS, task.maxRows * LOOKED_ROWS_PER_ROW)
   let next: ReadResult['next']
   for (const part of partsOf(task, files)) {
     checkCancelled(task.cancel)
     const { batch } = part
     merged += batch.rows
     const inRange = cutToRange(batch, layout, task.range)
+    looked += inRange.batch.rows
     const matching = filter(dropDeletes(inRange.batch, layout.kind), task.where)
     if (matching.rows > 0) {
       const projected = project(matching, layout, task)
@@ -57,8 +65,9 @@ export async function runRead(task: ReadTask, context: TaskContext): Promise<Rea
     }
     rows += matching.rows
     if (inRange.ended) break
-    const full = rows >= task.maxRows || bytes >= MAX_RESULT_BYTES || merged >= task.maxRows * MERGED_ROWS_PER_ROW
-    if (batch.rows > 0 && full) {
+    const full = rows >= task.maxRows || bytes >= MAX_RESULT_BYTES || looked >= mostLooked
+    // The next stretch takes over where this one stops, without the lower end of the range: it has to be behind us.
+    if (inRange.batch.rows > 0 && full) {
       next = part.next()
       break
     }
@@ -108,7 +117,12 @@ function* straight(
   let skip = skipRows
   for (const file of run) {
     if (skip < file.rows) {
-      const rows = rowsOfBytes(file, files.layout, STRAIGHT_BYTES, Math.min(STRAIGHT_ROWS, task.maxRows))
+      const rows = rowsOfBytes(
+        file,
+        files.layout,
+        STRAIGHT_BYTES,
+        clamp(task.maxRows, MIN_STRAIGHT_ROWS, STRAIGHT_ROWS),
+      )
       const reader = files.open(file, rows, { prune, skipRows: skip, unread: unreadColumns(task, files.layout, file) })
       try {
         for (const { firstRow, batch } of reader.positioned()) {
@@ -190,6 +204,10 @@ function keyParts(where: Predicate | undefined, layout: KvLayout): Predicate | u
   const parts = where.op === 'and' ? where.children : [where]
   const kept = parts.filter((part) => columnsOf(part).every((name) => keys.has(name)))
   return kept.length === 0 ? undefined : { op: 'and', children: kept }
+}
+
+function clamp(value: number, min: number, max: number): number {
+  return Math.max(min, Math.min(max, value))
 }
 
 function both(a: Predicate | undefined, b: Predicate | undefined): Predicate | undefined {
