@@ -49,6 +49,14 @@ export function foldCompactions(changes: readonly CompactionChange[]): FoldedCha
   return { before: [...before.values()], after: [...after.values()], obsolete }
 }
 
+/** Files that changes made, whether or not a later one of them consumed them; an upgraded file was there before. */
+export function createdBy(changes: readonly CompactionChange[]): readonly DataFile[] {
+  return changes.flatMap(({ before, after }) => {
+    const inputs = new Set(before.map((file) => file.name))
+    return after.filter((file) => !inputs.has(file.name))
+  })
+}
+
 /** The fold of all that a bucket flushed and compacted since its last commit, and what can be deleted now. */
 export function buildIncrement(
   place: Pick<Increment, 'partition' | 'bucket' | 'totalBuckets'>,

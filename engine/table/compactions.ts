@@ -1,6 +1,7 @@
 import type { DataFile } from '../../formats/meta/types.ts'
 import { type CompactionPlan, type CompactionRequest, CompactManager, planOf } from '../compact/manager.ts'
 import { type Explanation, explainFull, explainPick } from '../plan/explain.ts'
+import { compactionFits } from '../plan/fits.ts'
 import type { Levels } from '../plan/levels.ts'
 import { activeOffPeakRatio, type PickOptions, pickCompaction, pickFull } from '../plan/pick.ts'
 import { minFileSize } from '../plan/steps.ts'
@@ -175,15 +176,14 @@ export class Compactions {
   }
 
   #land(bucket: BucketWriter, plan: CompactionPlan, result: FilesResult): boolean {
-    const live = new Set(bucket.levels.runs.flatMap((run) => run.files.map((file) => `${file.level}/${file.name}`)))
     const upgraded = upgradesOf(result)
     const written = result.after.filter((file) => !upgraded.has(file.name))
-    if (!result.before.every((file) => live.has(`${file.level}/${file.name}`))) {
+    if (!compactionFits(bucket.levels, result)) {
       this.#core.removeUnnamed(bucket.folder, written)
       this.#core.events.emit('conflict', {
         partition: this.#core.partitionName(bucket.partition),
         bucket: bucket.bucket,
-        reason: 'another writer changed the files that this compaction read',
+        reason: 'another writer changed the files around this compaction',
       })
       return false
     }

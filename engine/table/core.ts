@@ -137,16 +137,25 @@ export class TableCore {
 
   /** Makes `snapshot` the one to look at; true when it is another one than before. */
   async moveTo(snapshot: Snapshot | undefined): Promise<boolean> {
+    const view = await this.viewTo(snapshot)
+    const moved = view !== this.#view
+    this.#view = view
+    return moved
+  }
+
+  /** The view of a newer snapshot, all schemas it needs at hand; `show` makes it the one to look at. */
+  async viewTo(snapshot: Snapshot | undefined): Promise<TableView | undefined> {
+    if (snapshot === undefined) return undefined
     const before = this.#view
     const view =
-      snapshot === undefined
-        ? undefined
-        : before === undefined
-          ? await loadView(this.store, snapshot)
-          : await advanceView(this.store, before, snapshot)
-    if (view === this.#view) return false
-    await this.setView(view)
-    return true
+      before === undefined ? await loadView(this.store, snapshot) : await advanceView(this.store, before, snapshot)
+    await this.readSchemas(view)
+    return view
+  }
+
+  /** Looks at a view that `viewTo` gave, in one synchronous step. */
+  show(view: TableView | undefined): void {
+    this.#view = view
   }
 
   /** The view after an own commit. */

@@ -2,6 +2,7 @@ import type { Batch } from '../../formats/column/column.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import type { Field } from '../../formats/types/row-type.ts'
 import { assert } from '../assert.ts'
+import { compactionFits } from '../plan/fits.ts'
 import { buildLevels, filesOf, type Levels, maxSequence, replaceFiles } from '../plan/levels.ts'
 import type { BufferedRows } from '../tasks/task.ts'
 import { type DELETE, type INSERT, WriteBuffer } from './buffer.ts'
@@ -130,50 +131,54 @@ export class BucketWriter {
   }
 
   /**
-   * The bucket's committed files changed under us: puts our pending changes on top again.
-   *
-   * A compaction whose input is gone is dropped, and so are those that build on it. When the other writer used sequence
-   * numbers of ours, all our uncommitted rows move above them, in their order: those in memory at once, those in files by
-   * `renumbered` once the caller has written them again.
+   * By how much the sequence numbers of our uncommitted rows must rise to lie above all of `live`: another writer may have used
+   * them, and the later commit must win, in scans too. 0 = they lie above.
    */
-  rebase(live: readonly DataFile[]): Rebase {
+  offsetAbove(live: readonly DataFile[]): bigint {
     const first = this.#firstUncommitted()
     const floor = maxSequence(live) + 1n
-    const offset = first !== undefined && first < floor ? floor - first : 0n
+    return first !== undefined && first < floor ? floor - first : 0n
+  }
+
+  /** Flushed files that no snapshot holds, oldest first. */
+  get flushed(): readonly DataFile[] {
+    return this.#pending.flatMap((change) => (change.kind === 'flush' ? change.after : []))
+  }
+
+  /**
+   * The bucket's committed files changed under us: puts our pending changes on top again, and gives those that were dropped: a
+   * compaction that does not fit any more, and those that build on it.
+   *
+   * With an `offset` all our uncommitted rows rise by it: those in memory here, those in files because `raised` has, for each
+   * flushed file, the files that take its place.
+   */
+  rebase(
+    live: readonly DataFile[],
+    offset = 0n,
+    raised: ReadonlyMap<DataFile, readonly DataFile[]> = new Map(),
+  ): readonly PendingChange[] {
     const dropped: PendingChange[] = []
     const kept: PendingChange[] = []
     let levels = buildLevels(live, this.#levels.numLevels, this.#levels.compareKeys)
     for (const change of this.#pending) {
-      const present = new Set(filesOf(levels).map(placeOf))
-      const holds = change.before.every((file) => present.has(placeOf(file)))
-      if (holds && (offset === 0n || change.kind === 'flush' || change.epoch === 0)) {
+      if (change.kind === 'flush') {
+        const after = offset === 0n ? change.after : change.after.flatMap((file) => replaced(file, raised))
+        levels = replaceFiles(levels, [], after)
+        kept.push({ ...change, after })
+      } else if ((offset === 0n || change.epoch === 0) && compactionFits(levels, change)) {
         levels = replaceFiles(levels, change.before, change.after)
         kept.push(change)
       } else {
         dropped.push(change)
-        for (const file of change.after) this.#uncommitted.delete(file.name)
       }
     }
     this.#pending = kept
     this.#levels = levels
+    this.#uncommitted = new Map(kept.flatMap(({ epoch, after }) => after.map((file) => [file.name, epoch] as const)))
     if (offset > 0n) this.#raise(offset)
+    const floor = maxSequence(live) + 1n
     if (floor > this.#nextSequence) this.#nextSequence = floor
-    const stale = offset === 0n ? [] : kept.flatMap((change) => (change.kind === 'flush' ? change.after : []))
-    return { dropped, stale, offset }
-  }
-
-  /** Puts files with raised sequence numbers in the place of pending level-0 files. */
-  renumbered(before: readonly DataFile[], after: readonly DataFile[]): void {
-    const names = new Map(before.map((file, index) => [file.name, after[index]!]))
-    for (const [name, file] of names) {
-      this.#uncommitted.set(file.name, this.#uncommitted.get(name) ?? 0)
-      this.#uncommitted.delete(name)
-    }
-    this.#levels = replaceFiles(this.#levels, before, after)
-    this.#pending = this.#pending.map((change) => ({
-      ...change,
-      after: change.after.map((file) => names.get(file.name) ?? file),
-    }))
+    return dropped
   }
 
   /** Forgets every row and file that no commit took; gives back the files. */
@@ -214,13 +219,8 @@ export class BucketWriter {
   }
 }
 
-/** What a change by another writer did to a bucket: `stale` files have to be renumbered by `offset`. */
-export interface Rebase {
-  readonly dropped: readonly PendingChange[]
-  readonly stale: readonly DataFile[]
-  readonly offset: bigint
-}
-
-function placeOf(file: DataFile): string {
-  return `${file.level}/${file.name}`
+function replaced(file: DataFile, raised: ReadonlyMap<DataFile, readonly DataFile[]>): readonly DataFile[] {
+  const files = raised.get(file)
+  assert(files !== undefined, `I4: ${file.name} has sequence numbers that another writer used`)
+  return files
 }
