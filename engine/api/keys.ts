@@ -1,6 +1,7 @@
+import { BatchBuilder } from '../../formats/column/builder.ts'
 import type { Batch, Scalar } from '../../formats/column/column.ts'
 import { scalarAt } from '../../formats/column/compare.ts'
-import { batchOfRows, toScalar, type ValueForms } from '../../formats/column/values.ts'
+import { batchOfRows, createRowWriter, type RowWriter, toScalar, type ValueForms } from '../../formats/column/values.ts'
 import type { TableSchema } from '../../formats/meta/types.ts'
 import type { Field } from '../../formats/types/row-type.ts'
 import { TableError } from '../errors.ts'
@@ -29,12 +30,27 @@ export class Keys {
   /** All primary key columns, in primary-key order. */
   readonly fields: readonly Field[]
   readonly #names: ReadonlySet<string>
+  readonly #single: BatchBuilder
+  readonly #writeSingle: RowWriter
 
   constructor(schema: TableSchema, forms: ValueForms) {
     this.#schema = schema
     this.#forms = forms
     this.fields = schema.primaryKeys.map((name) => fieldNamed(schema, name))
     this.#names = new Set(schema.primaryKeys)
+    this.#single = new BatchBuilder(this.fields, { rows: 1 })
+    this.#writeSingle = createRowWriter(this.#single, { forms, keys: this.#names })
+  }
+
+  /** `batch` of one key, without setting up a writer for it: most gets are of one key. */
+  one(key: unknown): Batch {
+    this.#single.truncate(0)
+    try {
+      this.#writeSingle.append([this.#asObject(key)])
+    } catch (error) {
+      throw asTableError(error)
+    }
+    return this.#single.view()
   }
 
   /** The primary key columns of keys: objects, or bare values where the key is one column. */

@@ -2,25 +2,40 @@ import type { Batch, Column, Scalar } from '../../formats/column/column.ts'
 import { buffersOf } from '../../formats/column/copy.ts'
 import { compareRowToKey, firstAtLeast } from '../../formats/column/key-bounds.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
+import { concatColumns, sliceColumn } from '../../formats/column/slice.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
 import type { Cache } from '../store/cache.ts'
 import type { DataFileReader } from '../store/data-reader.ts'
 
 /** Decoded rows of a stretch of a data file, all columns: what a point lookup keeps. */
-export interface Block {
-  readonly firstRow: number
+interface Block {
+  readonly kind: 'block'
   readonly batch: Batch
   readonly keys: readonly Column[]
 }
 
-/** Blocks of one file that are decoded, ordered by position. They do not overlap. */
-export interface FileBlocks {
-  readonly blocks: readonly Block[]
-  readonly bytes: number
+/**
+ * Which stretches of a file have been decoded, in file order and without overlap: first and last key of each as columns. The
+ * blocks themselves are entries of their own, so that the cache drops them one by one; a few hundred bytes stay.
+ */
+interface Directory {
+  readonly kind: 'directory'
+  readonly firstRows: readonly number[]
+  readonly rows: readonly number[]
+  readonly firstKeys: readonly Column[]
+  readonly lastKeys: readonly Column[]
+  /** Cache key of each block. */
+  readonly names: readonly string[]
 }
+
+/** What the cache of point reads holds. */
+export type PointCache = Cache<Block | Directory>
 
 /** Rows a block has at most. */
 export const BLOCK_ROWS = 4096
+
+/** About what the directory takes a block. */
+const DIRECTORY_BYTES = 256
 
 /** A row of a block. */
 export interface FoundRow {
@@ -28,54 +43,69 @@ export interface FoundRow {
   readonly row: number
 }
 
+const EMPTY: Directory = { kind: 'directory', firstRows: [], rows: [], firstKeys: [], lastKeys: [], names: [] }
+
 /**
  * Finds a key in one data file: undefined when the file does not hold it. Blocks that were decoded before answer by binary
- * search, some microseconds; else the pages that may hold the key are read and kept in `cache` under the file's name.
+ * search, about a microsecond; else the pages that may hold the key are read and kept in `cache` under the file's name.
  */
 export function findInFile(
   name: string,
   key: readonly Scalar[],
   layout: KvLayout,
-  cache: Cache<FileBlocks>,
+  cache: PointCache,
   open: (prune: Predicate, batchRows: number) => DataFileReader,
 ): FoundRow | undefined {
-  const known = cache.get(name) ?? { blocks: [], bytes: 0 }
-  const at = blockFor(known.blocks, key)
-  if (at >= 0) return rowOf(known.blocks[at]!, key)
-  if (fallsBetween(known.blocks, -at - 1)) return undefined
-  const read = [...open(equalTo(key, layout), BLOCK_ROWS).positioned()].map(
-    ({ firstRow, batch }): Block => ({
-      firstRow,
-      batch,
-      keys: layout.keyIndexes.map((index) => batch.columns[index]!),
-    }),
-  )
-  const blocks = withBlocks(known.blocks, read)
-  cache.set(name, blocks, blocks.bytes)
-  const hit = blockFor(blocks.blocks, key)
-  return hit < 0 ? undefined : rowOf(blocks.blocks[hit]!, key)
+  const entry = cache.get(name)
+  const directory = entry?.kind === 'directory' ? entry : EMPTY
+  const count = directory.names.length
+  const at = firstAtLeast(directory.lastKeys, count, key)
+  if (at < count && compareRowToKey(directory.firstKeys, at, key) <= 0) {
+    const block = cache.get(directory.names[at]!)
+    if (block?.kind === 'block') return rowOf(block, key)
+  } else if (fallsBetween(directory, at)) return undefined
+  return readBlocks(name, key, layout, cache, directory, open)
 }
 
-/** Index of the block whose keys span the key, or -(i + 1) where i blocks end before it. */
-function blockFor(blocks: readonly Block[], key: readonly Scalar[]): number {
-  let low = 0
-  let high = blocks.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const { keys, batch } = blocks[middle]!
-    if (compareRowToKey(keys, batch.rows - 1, key) < 0) low = middle + 1
-    else high = middle
+/** Decodes the pages that may hold the key, keeps them, and looks there. */
+function readBlocks(
+  name: string,
+  key: readonly Scalar[],
+  layout: KvLayout,
+  cache: PointCache,
+  directory: Directory,
+  open: (prune: Predicate, batchRows: number) => DataFileReader,
+): FoundRow | undefined {
+  const blocks: Block[] = []
+  const firstRows: number[] = []
+  for (const { firstRow, batch } of open(equalTo(key, layout), BLOCK_ROWS).positioned()) {
+    if (batch.rows === 0) continue
+    blocks.push({ kind: 'block', batch, keys: layout.keyIndexes.map((index) => batch.columns[index]!) })
+    firstRows.push(firstRow)
   }
-  const block = blocks[low]
-  return block !== undefined && compareRowToKey(block.keys, 0, key) <= 0 ? low : -(low + 1)
+  if (blocks.length === 0) return undefined
+  const next = withBlocks(name, directory, firstRows, blocks)
+  const hit = blocks.findIndex((block) => rowOf(block, key) !== undefined)
+  const keep = (index: number) => {
+    const buffers = buffersOf([blocks[index]!.batch])
+    const bytes = buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0)
+    cache.set(blockName(name, firstRows[index]!), blocks[index]!, bytes)
+  }
+  // The block asked for comes last: a small cache drops its neighbours first.
+  for (let index = 0; index < blocks.length; index++) if (index !== hit) keep(index)
+  if (hit >= 0) keep(hit)
+  cache.set(name, next, DIRECTORY_BYTES * next.names.length)
+  return hit < 0 ? undefined : rowOf(blocks[hit]!, key)
+}
+
+function blockName(file: string, firstRow: number): string {
+  return `${file} ${firstRow}`
 }
 
 /** True when the blocks before and after lie side by side in the file, so that no row can be between them. */
-function fallsBetween(blocks: readonly Block[], next: number): boolean {
-  const before = blocks[next - 1]
-  const after = blocks[next]
-  if (after === undefined) return false
-  return before === undefined ? after.firstRow === 0 : before.firstRow + before.batch.rows === after.firstRow
+function fallsBetween({ firstRows, rows }: Directory, next: number): boolean {
+  if (next >= firstRows.length) return false
+  return next === 0 ? firstRows[0] === 0 : firstRows[next - 1]! + rows[next - 1]! === firstRows[next]
 }
 
 function rowOf({ batch, keys }: Block, key: readonly Scalar[]): FoundRow | undefined {
@@ -84,17 +114,28 @@ function rowOf({ batch, keys }: Block, key: readonly Scalar[]): FoundRow | undef
 }
 
 /** New blocks take the place of known ones that they overlap. */
-function withBlocks(known: readonly Block[], read: readonly Block[]): FileBlocks {
-  const from = read[0]?.firstRow ?? 0
-  const to = read.reduce((end, { firstRow, batch }) => Math.max(end, firstRow + batch.rows), from)
-  const blocks = [
-    ...known.filter(({ firstRow, batch }) => firstRow + batch.rows <= from),
-    ...read.filter(({ batch }) => batch.rows > 0),
-    ...known.filter(({ firstRow }) => firstRow >= to),
-  ]
+function withBlocks(name: string, known: Directory, firstRows: readonly number[], blocks: readonly Block[]): Directory {
+  const from = firstRows[0]!
+  const to = firstRows.at(-1)! + blocks.at(-1)!.batch.rows
+  const before = known.firstRows.findIndex((first, index) => first + known.rows[index]! > from)
+  const after = known.firstRows.findIndex((first) => first >= to)
+  const head = before < 0 ? known.names.length : before
+  const tail = after < 0 ? known.names.length : after
+  const keysAt = (of: readonly Column[], row: (block: Block) => number) =>
+    blocks[0]!.keys.map((_, index) =>
+      concatColumns([
+        ...(head > 0 ? [sliceColumn(of[index]!, 0, head)] : []),
+        ...blocks.map((block) => sliceColumn(block.keys[index]!, row(block), row(block) + 1)),
+        ...(tail < known.names.length ? [sliceColumn(of[index]!, tail, known.names.length)] : []),
+      ]),
+    )
   return {
-    blocks,
-    bytes: buffersOf(blocks.map(({ batch }) => batch)).reduce((sum, buffer) => sum + buffer.byteLength, 0),
+    kind: 'directory',
+    firstRows: [...known.firstRows.slice(0, head), ...firstRows, ...known.firstRows.slice(tail)],
+    rows: [...known.rows.slice(0, head), ...blocks.map(({ batch }) => batch.rows), ...known.rows.slice(tail)],
+    firstKeys: keysAt(known.firstKeys, () => 0),
+    lastKeys: keysAt(known.lastKeys, ({ batch }) => batch.rows - 1),
+    names: [...known.names.slice(0, head), ...firstRows.map((row) => blockName(name, row)), ...known.names.slice(tail)],
   }
 }
 

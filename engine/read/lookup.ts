@@ -3,14 +3,13 @@ import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
 import type { KeyCompare, SortedRun } from '../plan/types.ts'
-import type { Cache } from '../store/cache.ts'
 import type { DataFileReader } from '../store/data-reader.ts'
-import { type FileBlocks, type FoundRow, findInFile } from './blocks.ts'
+import { type FoundRow, findInFile, type PointCache } from './blocks.ts'
 
 export interface Lookup {
   readonly layout: KvLayout
   readonly compareKeys: KeyCompare
-  readonly cache: Cache<FileBlocks>
+  readonly cache: PointCache
   readonly open: (file: DataFile, prune: Predicate, batchRows: number) => DataFileReader
   /** Tells files of different tables and buckets apart in the cache; file names hold a uuid. */
   readonly cacheKey: (file: DataFile) => string

@@ -10,8 +10,7 @@ import { type KvLayout, kvLayout, partitionFields } from '../plan/kv-layout.ts'
 import { partitionPaths } from '../plan/partition.ts'
 import type { KeyCompare } from '../plan/types.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { FileBlocks } from '../read/blocks.ts'
-import type { Cache } from '../store/cache.ts'
+import type { PointCache } from '../read/blocks.ts'
 import type { DataPaths } from '../store/paths.ts'
 import { Pins } from '../store/pins.ts'
 import { dataPathsOf, type TableStore } from '../store/table-store.ts'
@@ -25,7 +24,7 @@ import { FilePins } from './file-pins.ts'
 export interface TableServices {
   readonly clock: Clock
   readonly executor: TaskExecutor
-  readonly blocks: Cache<FileBlocks>
+  readonly blocks: PointCache
   readonly durable: boolean
   readonly tempDirectory: string
 }

@@ -1,4 +1,5 @@
 import type { Batch, Scalar } from '../../formats/column/column.ts'
+import type { DataFile } from '../../formats/meta/types.ts'
 import { serializeRow, serializeRowAt } from '../../formats/row/binary-row.ts'
 import type { Field } from '../../formats/types/row-type.ts'
 import { keyAt } from '../api/keys.ts'

@@ -1,6 +1,6 @@
 import type { Batch } from '../../formats/column/column.ts'
 import { sliceBatch, sliceColumn } from '../../formats/column/slice.ts'
-import { rowsOf, type ValueForms } from '../../formats/column/values.ts'
+import { createRowReader, rowsOf, type ValueForms } from '../../formats/column/values.ts'
 import type { Field } from '../../formats/types/row-type.ts'
 import type { AnyReadOptions, AnyScanOptions } from '../api/calls.ts'
 import type { Keys, Range } from '../api/keys.ts'
@@ -33,6 +33,8 @@ export class RowReads {
   readonly #points: PointReads
   /** All columns: worked out once, since most gets ask for them. */
   readonly #whole: Projection
+  /** Readers of blocks that the cache of point reads holds: a block is asked again and again. */
+  readonly #readers = new WeakMap<Batch, (row: number) => Record<string, unknown>>()
   readonly #scans = new Set<{ return(): Promise<unknown> }>()
 
   constructor(core: TableCore, state: TableState | undefined, keys: Keys, forms: ValueForms) {
@@ -42,6 +44,37 @@ export class RowReads {
     this.#forms = forms
     this.#points = new PointReads(core, keys.fields)
     this.#whole = this.#projection(undefined)
+  }
+
+  /** `getMany` of one key. Whatever a get costs beside the search is worth saving: the search takes a microsecond. */
+  async get(key: unknown, options: AnyReadOptions): Promise<Record<string, unknown> | undefined> {
+    // Only a handle that writes knows the newest state without looking for it.
+    if (options.columns !== undefined || options.snapshot !== undefined || this.#state === undefined) {
+      return (await this.getMany([key], options))[0]
+    }
+    checkAborted(options.signal)
+    const { view } = this.#core
+    try {
+      const [found] = this.#points.find(this.#keys.one(key), this.#state.writer, view)
+      return found && this.#wholeRow(found)
+    } catch (error) {
+      throw await this.#explained(error, view?.snapshot.id)
+    }
+  }
+
+  #wholeRow({ batch, row, offset }: PointRow): Record<string, unknown> {
+    let read = this.#readers.get(batch)
+    if (read === undefined) {
+      const { fields, indexes } = this.#whole
+      const columns = indexes.map((index) => batch.columns[index + offset]!)
+      read = createRowReader({ fields, rows: batch.rows, columns }, this.#forms)
+      this.#readers.set(batch, read)
+    }
+    try {
+      return read(row)
+    } catch (error) {
+      throw asTableError(error)
+    }
   }
 
   async getMany(keys: readonly unknown[], options: AnyReadOptions): Promise<(Record<string, unknown> | undefined)[]> {

@@ -21,7 +21,7 @@ import type { ExpireOverrides } from '../upkeep/expire-request.ts'
 import type { TableCore } from './core.ts'
 import type { TableEvents } from './events.ts'
 import type { HandleOptions } from './handle-options.ts'
-import { bucketLevels, explainBuckets, infoOf, matches } from './inspect.ts'
+import { bucketLevels, checkFilter, explainBuckets, infoOf, matches } from './inspect.ts'
 import { RowReads } from './row-reads.ts'
 import { RowWrites } from './row-writes.ts'
 import type { Scan } from './scan-iterator.ts'
@@ -147,6 +147,7 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
     const buckets = [...state.writer.buckets].filter(({ partition, bucket }) =>
       matches(options, this.#core.partitionName(partition), bucket),
     )
+    checkFilter(this.#core, state, options)
     let done = 0
     onProgress?.({ buckets: buckets.length, done })
     const outcomes = await Promise.allSettled(
