@@ -45,6 +45,8 @@ export class Threads {
         maxThreads: options.threads,
         concurrentTasksPerWorker: 1,
         recordTiming: false,
+        // Loaders that the program was started with are not for the library's own files: they would cost a second a thread.
+        execArgv: [],
         ...(options.heapMegabytes !== undefined && {
           resourceLimits: { maxOldGenerationSizeMb: options.heapMegabytes },
         }),
