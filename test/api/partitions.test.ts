@@ -98,7 +98,7 @@ tap.test('C064 empty and blank partition values share a folder and stay two part
     warehouse.createTable('db.nullable', {
       fields: { p: t.string().nullable(), k: t.int() },
       primaryKey: ['k'],
-      partitionBy: ['p'],
+      partitionBy: ['p'] as never,
     }),
     { code: 'INVALID', details: { column: 'p' } },
     'a partition column outside the key',

@@ -14,6 +14,7 @@ import {
   scanJson,
   schemaIn,
 } from '../../support/golden-warehouse.ts'
+import { listing } from '../../support/warehouses.ts'
 
 /** What this version does not read, and the option, column type or file format that it names. */
 const refused: Readonly<Record<string, string>> = {
@@ -85,6 +86,32 @@ t.test('a table that would be read wrongly is refused, and the message names why
     t.equal(outcome.code, 'UNSUPPORTED', name)
     t.ok(outcome.message.includes(why), `${name}: ${outcome.message}`)
   }
+})
+
+t.test('a refused table is refused in every way, and nothing is written to it', async (t) => {
+  const folder = t.testdir()
+  copyGolden(folder, ...Object.keys(refused))
+  const before = listing(folder)
+  const writing = await openWarehouse(folder, { workers: 0, durability: 'none' })
+  for (const name of Object.keys(refused)) {
+    const row = firstRow(name)
+    const key = Object.fromEntries(schemaOf(name).primaryKeys.map((column) => [column, row[column]]))
+    const calls: readonly ((table: Table) => Promise<unknown>)[] = [
+      (table) => table.put(row),
+      (table) => table.delete(key),
+      (table) => table.commit(),
+      (table) => table.compact({ full: true }),
+      (table) => table.expireSnapshots({ retainMax: 1, retainMin: 1 }),
+      (table) => table.get(key),
+      (table) => table.scanArrow().next(),
+      (table) => table.scan({ limit: 1, ordered: false }).next(),
+    ]
+    for (const call of calls) {
+      await t.rejects(writing.table(`golden.${name}`).then(call), { code: 'UNSUPPORTED' }, `${name}: ${call}`)
+    }
+  }
+  await writing.close()
+  t.strictSame(listing(folder), before)
 })
 
 t.test('a scan gives the rows that Paimon gives, in key order', async (t) => {
@@ -291,4 +318,8 @@ function asRead(row: JsonRow, old: ReturnType<typeof schemaIn>, now: ReturnType<
       return [field.name, field.type.kind === 'bigint' && value !== null ? String(value) : value]
     }),
   )
+}
+
+function firstRow(name: string): Record<string, unknown> {
+  return goldenRows(name)[0] ?? {}
 }
