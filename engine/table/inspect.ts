@@ -1,5 +1,6 @@
 import type { Snapshot } from '../../formats/meta/types.ts'
 import type { BucketExplanation, BucketFilter, BucketLevels, SnapshotInfo } from '../api/calls.ts'
+import { TableError } from '../errors.ts'
 import { buildLevels, type Levels, levelSummary } from '../plan/levels.ts'
 import { bucketsOf } from '../store/view.ts'
 import { Compactions } from './compactions.ts'
@@ -47,6 +48,28 @@ export function matches(filter: BucketFilter, partition: string, bucket: number)
   return (
     (filter.partition === undefined || filter.partition === partition) &&
     (filter.bucket === undefined || filter.bucket === bucket)
+  )
+}
+
+/** Refuses a filter that names a partition that holds nothing, or a number that no bucket has: most likely a slip. */
+export function checkFilter(core: TableCore, state: TableState, { partition, bucket }: BucketFilter): void {
+  const { bucket: count } = core.options
+  if (bucket !== undefined && !(Number.isInteger(bucket) && bucket >= 0 && bucket < count)) {
+    throw new TableError(
+      'INVALID',
+      `${core.name} has no bucket ${String(bucket)}. Give a number from 0 to ${count - 1}.`,
+      {
+        table: core.name,
+        value: bucket,
+      },
+    )
+  }
+  if (partition === undefined) return
+  for (const one of state.writer.buckets) if (core.partitionName(one.partition) === partition) return
+  throw new TableError(
+    'NOT_FOUND',
+    `${core.name} has no rows in partition ${JSON.stringify(partition)}. Give a folder that levels() shows.`,
+    { table: core.name, value: partition },
   )
 }
 
