@@ -1,6 +1,6 @@
 import { availableParallelism, tmpdir } from 'node:os'
 import { resolve } from 'node:path'
-import { loadCodecs } from '../formats/compress/codec.ts'
+import { loadCodecs } from '../formats/compress/load-codecs.ts'
 import { createPool } from '../workers/pool.ts'
 import { TableError } from './errors.ts'
 import { breathe, nodeClock } from './ports/node-clock.ts'

@@ -1,7 +1,7 @@
 import { nodeClock } from '../engine/ports/node-clock.ts'
 import { createNodeFileSystem } from '../engine/ports/node-fs.ts'
 import type { TaskContext } from '../engine/tasks/context.ts'
-import { loadCodecs } from '../formats/compress/codec.ts'
+import { loadCodecs } from '../formats/compress/load-codecs.ts'
 
 let context: Promise<TaskContext> | undefined
 

@@ -1,6 +1,13 @@
 import { compareRanges } from '../../formats/column/compare.ts'
 import type { Keys } from '../../formats/column/key-order.ts'
-import type { OrderInput } from './order.ts'
+
+/** Rows `[start, end)` of one sorted input; each key once, ascending. */
+export interface OrderInput {
+  readonly keys: Keys
+  readonly sequence: BigInt64Array
+  readonly start: number
+  readonly end: number
+}
 
 /**
  * The current row of each input, flat: one class a key form, so that comparing costs a few loads and no call through an object

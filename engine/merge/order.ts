@@ -1,5 +1,4 @@
-import type { Keys } from '../../formats/column/key-order.ts'
-import { createHeads, type Heads } from './heads.ts'
+import { createHeads, type Heads, type OrderInput } from './heads.ts'
 
 /**
  * In which order rows of several inputs follow each other: row i of the order is row `row[i]` of input `source[i]`. Rows of one
@@ -9,14 +8,6 @@ export interface MergeOrder {
   readonly source: Uint16Array
   readonly row: Uint32Array
   readonly groupEnd: Uint32Array
-}
-
-/** Rows `[start, end)` of one sorted input; each key once, ascending. */
-export interface OrderInput {
-  readonly keys: Keys
-  readonly sequence: BigInt64Array
-  readonly start: number
-  readonly end: number
 }
 
 export type SortEngine = 'loser-tree' | 'min-heap'

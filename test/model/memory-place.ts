@@ -1,7 +1,7 @@
 import { createMemoryFileSystem } from '../../engine/ports/memory-fs.ts'
 import { inlineExecutor } from '../../engine/tasks/submit.ts'
 import { Warehouse } from '../../engine/warehouse.ts'
-import { loadCodecs } from '../../formats/compress/codec.ts'
+import { loadCodecs } from '../../formats/compress/load-codecs.ts'
 import { steppedClock, turns } from './ports.ts'
 import type { Place } from './run.ts'
 

@@ -1,6 +1,6 @@
 import type { MemoryFileSystem } from '../../engine/ports/memory-fs.ts'
 import { openTableStore, type TableStore } from '../../engine/store/table-store.ts'
-import { loadCodecs } from '../../formats/compress/codec.ts'
+import { loadCodecs } from '../../formats/compress/load-codecs.ts'
 import { goldenInMemory } from './golden.ts'
 import { seededRandom } from './seeded-random.ts'
 

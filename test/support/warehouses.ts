@@ -10,7 +10,7 @@ import { nodeRandom } from '../../engine/ports/node-random.ts'
 import { openTableStore, type TableStore } from '../../engine/store/table-store.ts'
 import { inlineExecutor } from '../../engine/tasks/submit.ts'
 import { Warehouse, type WarehouseContext } from '../../engine/warehouse.ts'
-import { loadCodecs } from '../../formats/compress/codec.ts'
+import { loadCodecs } from '../../formats/compress/load-codecs.ts'
 import type { ManifestEntry, TableSchema } from '../../formats/meta/types.ts'
 
 /** The part of tap's `t` that checks of errors need. */

@@ -10,7 +10,7 @@ import { deletedIds, liveEntries, mergeEntries } from '../../../engine/plan/mani
 import { nextSnapshot, rowDelta } from '../../../engine/plan/next-snapshot.ts'
 import { type PickOptions, pickCompaction, pickFull } from '../../../engine/plan/pick.ts'
 import { inputsOf, minFileSize, planSteps } from '../../../engine/plan/steps.ts'
-import { loadCodecs } from '../../../formats/compress/codec.ts'
+import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { decodeManifest } from '../../../formats/meta/manifest.ts'
 import { decodeManifestList } from '../../../formats/meta/manifest-list.ts'
 import { parseSnapshotName } from '../../../formats/meta/names.ts'

@@ -4,7 +4,7 @@ import { nodeClock } from '../../../engine/ports/node-clock.ts'
 import { createNodeFileSystem } from '../../../engine/ports/node-fs.ts'
 import { inlineExecutor, type TaskExecutor } from '../../../engine/tasks/submit.ts'
 import type { ReadTask } from '../../../engine/tasks/task.ts'
-import { loadCodecs } from '../../../formats/compress/codec.ts'
+import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { openAlone } from '../../support/warehouses.ts'
 
 const ROWS = 3000

@@ -4,7 +4,7 @@ import t from 'tap'
 import { decodeContainer, encodeContainer } from '../../../formats/avro/container.ts'
 import { bytes, long64, optional, record, string } from '../../../formats/avro/records.ts'
 import { FormatError } from '../../../formats/bytes/format-error.ts'
-import { loadCodecs } from '../../../formats/compress/codec.ts'
+import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 
 interface Row {
   readonly id: bigint

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { CodecName } from '../../../formats/compress/codec.ts'
-import { loadCodecs } from '../../../formats/compress/codec.ts'
+import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { MAX_DECOMPRESSED_BYTES } from '../../../formats/compress/limits.ts'
 import { codecContract, codecKeepsMemory, prose } from '../../contract/codec.ts'
 

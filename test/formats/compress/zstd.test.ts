@@ -1,5 +1,5 @@
 import t from 'tap'
-import { loadCodecs } from '../../../formats/compress/codec.ts'
+import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { zstdFrames } from '../../../formats/compress/zstd-frame.ts'
 import { codecContract, codecKeepsMemory, prose } from '../../contract/codec.ts'
 

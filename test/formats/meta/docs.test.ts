@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { AvroReader, AvroWriter } from '../../../formats/avro/cursor.ts'
-import { loadCodecs } from '../../../formats/compress/codec.ts'
+import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { decodeHashIndex, encodeHashIndex } from '../../../formats/index/hash-index.ts'
 import { decodeIndexManifest, encodeIndexManifest } from '../../../formats/meta/index-manifest.ts'
 import { decodeManifest, encodeManifest } from '../../../formats/meta/manifest.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { loadCodecs } from '../../../formats/compress/codec.ts'
+import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { decodeIndexManifest, encodeIndexManifest } from '../../../formats/meta/index-manifest.ts'
 import { decodeManifest, encodeManifest } from '../../../formats/meta/manifest.ts'
 import { decodeManifestList, encodeManifestList } from '../../../formats/meta/manifest-list.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { ByteSource } from '../../../formats/bytes/source.ts'
 import type { Column } from '../../../formats/column/column.ts'
-import { loadCodecs } from '../../../formats/compress/codec.ts'
+import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { openParquet, type ParquetFile, type ReadOptions, readBatches } from '../../../formats/parquet/file-read.ts'
 import type { DataType } from '../../../formats/types/row-type.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Batch } from '../../../formats/column/column.ts'
 import { concatBatches, sliceBatch } from '../../../formats/column/slice.ts'
-import { loadCodecs } from '../../../formats/compress/codec.ts'
+import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { readRun, writeRun } from '../../../formats/spill/run-file.ts'
 import { allTypes, fieldsOf, plain, randomColumn, seeded } from '../column/support.ts'
 
