@@ -4,7 +4,7 @@ import { nodeClock } from '../../dist/engine/ports/node-clock.js'
 import { createNodeFileSystem } from '../../dist/engine/ports/node-fs.js'
 import { nodeRandom } from '../../dist/engine/ports/node-random.js'
 import { Warehouse } from '../../dist/engine/warehouse.js'
-import { loadCodecs } from '../../dist/formats/compress/codec.js'
+import { loadCodecs } from '../../dist/formats/compress/load-codecs.js'
 import { createPool, type PoolOptions } from '../../dist/workers/pool.js'
 
 /** Everything here is the compiled library: threads cannot load the TypeScript source. */
