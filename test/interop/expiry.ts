@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { t as f } from '../../engine/index.ts'
@@ -11,7 +11,7 @@ export async function checkExpiry(t: Test, engines: Engines): Promise<void> {
   await part(t, engines, 'C082 expiry keeps files that an upgrade removed and added under one name', upgraded)
   await part(t, engines, 'C083 expiry keeps the files of a tag that Java made', tagged)
   await part(t, engines, 'C085 tags that Java deletes take no file that is in use', tagDeleted)
-  await part(t, engines, 'C090 retention limits', limits)
+  await part(t, engines, 'C090 retention limits, and a consumer', limits)
 }
 
 const definition: Definition = {
@@ -107,4 +107,15 @@ async function limits(part: Part): Promise<void> {
   await check(part, mirror, 'expired twice')
   t.strictSame(await inJava(part, mirror).orphans(), [])
   t.notOk(existsSync(join(mirror.folder, 'snapshot', 'snapshot-11')))
+
+  const consumed = await Mirror.create(part.warehouse, 'expiry.consumed', definition)
+  for (let v = 0; v < 5; v++) await consumed.commit([{ k: v, v }])
+  mkdirSync(join(consumed.folder, 'consumer'))
+  writeFileSync(join(consumed.folder, 'consumer', 'consumer-stream'), '{"nextSnapshot":3}')
+  t.strictSame(await inJava(part, consumed).system('consumers'), [{ consumer_id: 'stream', next_snapshot_id: 3 }])
+  const first = await consumed.table.expireSnapshots({ retainMax: 100, retainMin: 1, ...OLD_ENOUGH })
+  t.strictSame([first.expired, first.earliest], [[1, 2], 3], 'what a consumer still needs is kept')
+  const second = await consumed.table.expireSnapshots({ retainMax: 1, retainMin: 1, ...OLD_ENOUGH })
+  t.strictSame([second.expired, second.earliest], [[], 3], 'whatever the limit')
+  await check(part, consumed, 'with a consumer')
 }

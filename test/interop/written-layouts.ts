@@ -109,6 +109,9 @@ async function threeLevels(part: Part, options: Options): Promise<void> {
   t.strictSame([...levels].sort(), [0, 4, 5])
   await check(part, mirror, 'three levels')
   await filters(part, mirror)
+  const projected = await inJava(part, mirror).read({ columns: ['note', 'amount'] })
+  const wanted = mirror.expected().map(({ note, amount }) => ({ note: note!, amount: amount! }))
+  sameRows(t, projected, wanted, 'two columns by Java')
 }
 
 /** Java's own pruning by keys, statistics, row groups and pages of ours loses nothing. */

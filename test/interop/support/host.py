@@ -2,6 +2,7 @@
 
 One JSON request a line on stdin, one JSON answer a line on stdout, as `oracle serve` does; values as in ../oracle/README.md.
 """
+import decimal
 import json
 import os
 import sys
@@ -12,6 +13,7 @@ time.tzset()
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle"))
 
 import duckdb
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pypaimon_read
@@ -39,6 +41,15 @@ def read_parquet(request):
         return rows(connection.execute("SELECT * FROM read_parquet(?, hive_partitioning = false)", [path]).to_arrow_table(), digits)
 
 
+def bound(stats, side, kind):
+    """pyarrow shows statistics of DECIMAL as stored only."""
+    if not pa.types.is_decimal(kind):
+        return getattr(stats, side)
+    raw = getattr(stats, side + "_raw")
+    unscaled = int.from_bytes(raw, "big", signed=True) if isinstance(raw, bytes) else raw
+    return decimal.Decimal(unscaled).scaleb(-kind.scale)
+
+
 def check_parquet(request):
     """Reads every page with its checksum, and compares the statistics of each row group with the values."""
     problems, statistics, indexes = [], 0, 0
@@ -61,7 +72,7 @@ def check_parquet(request):
                 if stats.has_min_max:
                     bounds = pc.min_max(column)
                     true["min"], true["max"] = str(bounds["min"].as_py()), str(bounds["max"].as_py())
-                    stated["min"], stated["max"] = str(stats.min), str(stats.max)
+                    stated["min"], stated["max"] = (str(bound(stats, side, column.type)) for side in ("min", "max"))
                 if true != stated:
                     problems.append({"group": g, "column": chunk.path_in_schema, "true": true, "stated": stated})
     return [{"problems": problems, "statistics": statistics, "indexes": indexes}]
