@@ -52,8 +52,8 @@ export class Committer {
   #tail: Promise<unknown> = Promise.resolve()
   #waiting: Job | undefined
   #committedEpoch = 0
-  #lastUser = ''
-  #lastIdentifier = 0n
+  /** Whose commit came last: a snapshot of background compaction goes under it, as the second half of Paimon's commits does. */
+  #last: CommitRequest
   #compactQueued = false
   #poison: TableError | undefined
 
@@ -62,6 +62,7 @@ export class Committer {
     this.#writer = writer
     this.#compactions = compactions
     const { store, services, schema, options } = core
+    this.#last = { user: store.random.uuid(), identifier: 0n, shareable: false }
     this.#store = {
       snapshots: store.snapshots,
       schemas: store.schemas,
@@ -119,7 +120,7 @@ export class Committer {
     this.#compactQueued = true
     this.#enqueue(async () => {
       this.#compactQueued = false
-      if (this.#poison === undefined) await this.#publishCompactions(this.#committedEpoch, this.#background())
+      if (this.#poison === undefined) await this.#publishCompactions(this.#committedEpoch, this.#last)
     }).catch((error: unknown) => this.#core.events.emit('failure', { during: 'commit', error }))
   }
 
@@ -258,10 +259,7 @@ export class Committer {
       bucket.committed(changes)
       this.#core.removeUnnamed(bucket.folder, obsolete)
     }
-    if (snapshot.commitUser === this.#lastUser || this.#lastUser === '') {
-      this.#lastUser = snapshot.commitUser
-      this.#lastIdentifier = snapshot.commitIdentifier
-    }
+    this.#last = { user: snapshot.commitUser, identifier: snapshot.commitIdentifier, shareable: false }
     const added = entries.filter((entry) => entry.kind === 'add').length
     this.#core.events.emit('commit', {
       snapshot: snapshot.id,
@@ -353,12 +351,6 @@ export class Committer {
       bucket: bucket.bucket,
       reason,
     })
-  }
-
-  /** A snapshot of background compaction goes under the last commit of ours, as the second half of Paimon's commits does. */
-  #background(): CommitRequest {
-    const user = this.#lastUser === '' ? this.#core.store.random.uuid() : this.#lastUser
-    return { user, identifier: this.#lastIdentifier, shareable: false }
   }
 
   #enqueue<T>(step: () => Promise<T>): Promise<T> {
