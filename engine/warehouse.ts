@@ -169,7 +169,7 @@ export class Warehouse {
   async #checkCommitted(): Promise<void> {
     const open = [...this.#open]
     for (const [table, { state }] of open) {
-      await state?.committer.settled()
+      await state?.settled()
       const ours = open.filter(([, other]) => other.state === state)
       if (state === undefined || state.handles > ours.length || ours.some(([, { automatic }]) => automatic)) continue
       if (state.dirty) throw uncommittedError(table.name)

@@ -1,4 +1,5 @@
 import type { Batch } from '../../formats/column/column.ts'
+import { batchBytes } from '../../formats/column/size.ts'
 import { concatBatches, sliceBatch } from '../../formats/column/slice.ts'
 import type { DataType } from '../../formats/types/row-type.ts'
 import { TableError } from '../errors.ts'
@@ -78,24 +79,32 @@ function* cutOrder(order: MergeOrder, maxRows: number): Generator<MergeOrder> {
   }
 }
 
+/** Bytes from which on a batch is no longer small, however few rows it has. */
+const JOINED_BYTES = 1 << 20
+
 /** Joins neighbouring batches while each is below a quarter of `maxRows`, so that tiny windows do not make tiny batches. */
 function* joinSmall(batches: Iterable<Batch>, maxRows: number): Generator<Batch> {
   const small = maxRows >>> 2
   let pending: Batch[] = []
   let rows = 0
+  let bytes = 0
   for (const batch of batches) {
     if (batch.rows === 0) continue
-    if (batch.rows >= small || rows + batch.rows > maxRows) {
-      if (pending.length > 0) yield concatBatches(pending)
+    const size = batch.rows >= small ? 0 : batchBytes(batch)
+    const large = batch.rows >= small || size >= JOINED_BYTES
+    if (pending.length > 0 && (large || rows + batch.rows > maxRows || bytes + size > JOINED_BYTES)) {
+      yield concatBatches(pending)
       pending = []
       rows = 0
-      if (batch.rows >= small) {
-        yield batch
-        continue
-      }
+      bytes = 0
+    }
+    if (large) {
+      yield batch
+      continue
     }
     pending.push(batch)
     rows += batch.rows
+    bytes += size
   }
   if (pending.length > 0) yield concatBatches(pending)
 }

@@ -20,6 +20,7 @@ export class Compactions {
   readonly #lastFull = new Map<BucketWriter, number>()
   /** Buckets that nothing may start in any more. */
   readonly #ended = new WeakSet<BucketWriter>()
+  #closed = false
 
   constructor(core: TableCore, landed: (bucket: BucketWriter) => void) {
     this.#core = core
@@ -43,9 +44,15 @@ export class Compactions {
       },
       this.#core.services.clock,
     )
-    if (this.#ended.has(bucket)) void manager.close()
+    if (this.#closed || this.#ended.has(bucket)) void manager.close()
     else this.#managers.set(bucket, manager)
     return manager
+  }
+
+  /** Aborts everything; nothing starts afterwards. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.end([...this.#managers.keys()])
   }
 
   /** Aborts what runs in these buckets; nothing starts in them afterwards. */
@@ -96,7 +103,7 @@ export class Compactions {
   }
 
   #starts(bucket: BucketWriter): boolean {
-    return !this.#core.options['write-only'] && !this.#ended.has(bucket)
+    return !this.#core.options['write-only'] && !this.#closed && !this.#ended.has(bucket)
   }
 
   #plan(bucket: BucketWriter, request: CompactionRequest): CompactionPlan | undefined {

@@ -74,7 +74,11 @@ export class RowWrites {
     await this.#inOrder(async () => [{ kind: INSERT, values: await converted }], signal)
   }
 
-  async commit({ identifier, properties, signal }: CommitOptions): Promise<CommitResult> {
+  commit(options: CommitOptions): Promise<CommitResult> {
+    return this.state.during(this.#commit(options))
+  }
+
+  async #commit({ identifier, properties, signal }: CommitOptions): Promise<CommitResult> {
     await this.#last
     const wanted = identifier === undefined ? undefined : checkIdentifier(identifier)
     const before = wanted === undefined ? undefined : await this.#committedBefore(wanted)
@@ -108,14 +112,14 @@ export class RowWrites {
   async settled(): Promise<void> {
     await this.#last
     await this.#auto?.close()
-    await this.state.committer.settled()
+    await this.state.settled()
   }
 
   async #inOrder(batches: () => Promise<readonly WriteBatch[]>, signal: AbortSignal | undefined): Promise<void> {
     const { writer } = this.state
     const done = this.#last.then(async () => writer.write(await batches(), signal))
     this.#last = done.catch(() => undefined)
-    await done
+    await this.state.during(done)
     this.#auto?.wrote(writer.uncommittedRows, writer.memoryBytes)
   }
 

@@ -22,6 +22,7 @@ export class TableState {
   readonly committer: Committer
   readonly #expiry: Expiry
   readonly #closed: () => Promise<void>
+  readonly #calls = new Set<Promise<unknown>>()
   #expiryRefused = false
   handles = 0
 
@@ -71,6 +72,19 @@ export class TableState {
     return false
   }
 
+  /** Notes a write or a commit that a handle is about: `settled` waits for it. */
+  during<T>(call: Promise<T>): Promise<T> {
+    const noted = call.finally(() => this.#calls.delete(noted))
+    this.#calls.add(noted)
+    return noted
+  }
+
+  /** Resolves when no write and no commit of any handle is under way. */
+  async settled(): Promise<void> {
+    while (this.#calls.size > 0) await Promise.allSettled(this.#calls)
+    await this.committer.settled()
+  }
+
   async commit(request: CommitRequest): Promise<Committed> {
     const committed = await this.committer.commit(request)
     if (committed.snapshots.length > 0) this.#expireLater()
@@ -114,7 +128,7 @@ export class TableState {
    */
   async close(): Promise<void> {
     try {
-      await this.compactions.end([...this.writer.buckets])
+      await this.compactions.close()
       await this.writer.settled()
       this.committer.compactionLanded()
       await this.discard()
