@@ -189,3 +189,46 @@ tap.test('C102 names of columns with dots, spaces and other letters', async (tes
   })
   await warehouse.close()
 })
+
+tap.test('a nested value without values inside is not null', async (test) => {
+  const warehouse = await open(test.testdir())
+  const table = await warehouse.createTable('db.t', {
+    fields: {
+      k: t.int(),
+      r: t.row({ x: t.int().nullable() }).nullable(),
+      a: t.array(t.int().nullable()).nullable(),
+      m: t.map(t.string(), t.int().nullable()).nullable(),
+    },
+    primaryKey: ['k'],
+    options: { 'write-only': true },
+  })
+  const hollow = [
+    { k: 1, r: { x: null }, a: [], m: [] },
+    { k: 2, r: { x: null }, a: [null], m: [['', null]] as [string, null][] },
+  ]
+  const none = { k: 3, r: null, a: null, m: null }
+  await table.put(hollow)
+  await table.commit()
+  await table.put(none)
+  await inEveryState(table, async (state) => {
+    for (const column of ['r', 'a', 'm'] as const) {
+      test.strictSame(
+        await collect(table.scan({ where: { [column]: { isNull: false } } })),
+        hollow,
+        `${column}, ${state}`,
+      )
+      test.strictSame(
+        await collect(table.scan({ where: { [column]: { isNull: true } } })),
+        [none],
+        `${column}, ${state}`,
+      )
+      const other: object = { [column]: { eq: 1 } }
+      test.throws(
+        () => table.scan({ where: other }),
+        { code: 'INVALID', details: { column } },
+        `${column} has no order`,
+      )
+    }
+  })
+  await warehouse.close()
+})
