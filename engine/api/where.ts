@@ -21,6 +21,7 @@ export interface Tests<T> {
 /**
  * A condition on rows: a value or tests for each column named, all of which must hold, and `and`, `or`, `not` over conditions.
  * SQL nulls: a comparison with a null value is not true, nor is its negation. Plain data: it can be stored and sent.
+ * Nested columns take `isNull` only.
  *
  *   { origin: 'ABE', delay: { gt: 10n } }
  *   { or: [{ delay: { isNull: true } }, { not: { distance: { lt: 500n } } }] }
