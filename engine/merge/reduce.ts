@@ -11,13 +11,23 @@ export interface MergeEngine {
   reducers(order: MergeOrder): (column: number) => Reducer
 }
 
-/** One row for each group of the order. */
+/**
+ * One row for each group of the order. A table's key columns come twice in a KV batch, as keys and as its own columns, often as
+ * one column: then the result is made once, too.
+ */
 export function reduce(inputs: readonly Batch[], order: MergeOrder, engine: MergeEngine): Batch {
-  const first = inputs[0]!
+  const { fields, columns } = inputs[0]!
   const reducerOf = engine.reducers(order)
-  return {
-    fields: first.fields,
-    rows: order.groupEnd.length,
-    columns: first.columns.map((_, index) => reducerOf(index)(inputs.map((input) => input.columns[index]!))),
+  const reducers = columns.map((_, index) => reducerOf(index))
+  const reduced: Column[] = []
+  for (let index = 0; index < columns.length; index++) {
+    const same = columns.findIndex(
+      (_, earlier) =>
+        earlier < index &&
+        reducers[earlier] === reducers[index] &&
+        inputs.every((input) => input.columns[earlier] === input.columns[index]),
+    )
+    reduced.push(same >= 0 ? reduced[same]! : reducers[index]!(inputs.map((input) => input.columns[index]!)))
   }
+  return { fields, rows: order.groupEnd.length, columns: reduced }
 }

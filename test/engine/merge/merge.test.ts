@@ -2,6 +2,7 @@ import t from 'tap'
 import { deduplicate } from '../../../engine/merge/engines/deduplicate.ts'
 import { type MergeOptions, mergeRuns } from '../../../engine/merge/merge.ts'
 import { orderRows } from '../../../engine/merge/order.ts'
+import { reduce } from '../../../engine/merge/reduce.ts'
 import type { Batch, FixedColumn } from '../../../formats/column/column.ts'
 import { takeBatch } from '../../../formats/column/gather.ts'
 import { keysOf } from '../../../formats/column/key-order.ts'
@@ -158,4 +159,27 @@ t.test('no runs, empty runs and runs of empty batches give nothing', async (t) =
   t.strictSame([...mergeRuns([], optionsFor(int))], [])
   t.strictSame([...mergeRuns([[], []], optionsFor(int))], [])
   t.strictSame([...mergeRuns([[ints([], 0)], [ints([], 0), ints([], 0)]], optionsFor(int))], [])
+})
+
+t.test('columns that are one in every run are one in the result', async (t) => {
+  const random = seeded(5)
+  const types: readonly DataType[] = [{ kind: 'bigint', nullable: false }]
+  const runs = [0, 1].map((run) => {
+    const { fields, rows, columns } = modelSort(arrivals(types, 40, run * 40, random), 1)
+    return { fields: [...fields, fields[0]!], rows, columns: [...columns, columns[0]!] }
+  })
+  const reduced = (batches: readonly Batch[]) => {
+    const inputs = batches.map((batch) => ({
+      keys: keysOf(batch.columns.slice(0, 1), types, batch.rows),
+      sequence: (batch.columns[1] as FixedColumn).values as BigInt64Array,
+      start: 0,
+      end: batch.rows,
+    }))
+    return reduce(batches, orderRows(inputs, 'loser-tree'), deduplicate).columns
+  }
+  const one = reduced(runs)
+  t.equal(one.at(-1), one[0])
+  const two = reduced(runs.map((run) => ({ ...run, columns: [...run.columns.slice(0, -1), { ...run.columns[0]! }] })))
+  t.not(two.at(-1), two[0], 'equal columns that are two stay two')
+  t.same(plain(two.at(-1)!), plain(one[0]!))
 })
