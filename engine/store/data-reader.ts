@@ -18,7 +18,7 @@ import { TableError } from '../errors.ts'
 import { adaptPredicate } from '../plan/evolve.ts'
 import { KEY_PREFIX, type KvLayout } from '../plan/kv-layout.ts'
 import type { FileSystem, OpenSource } from '../ports/file-system.ts'
-import { toTableError } from './errors.ts'
+import { toTableError, withPathSync } from './errors.ts'
 
 /** What is read of one data file. */
 export interface DataFileRead {
@@ -53,9 +53,9 @@ export class DataFileReader {
       )
     }
     this.#read = read
-    this.#source = guard(read.path, () => fs.openSource(read.path))
+    this.#source = withPathSync(read.path, () => fs.openSource(read.path))
     try {
-      this.#parquet = guard(read.path, () => openParquet(this.#source, codecs))
+      this.#parquet = withPathSync(read.path, () => openParquet(this.#source, codecs))
     } catch (error) {
       this.#source.close()
       throw error
@@ -172,14 +172,6 @@ function sourcesOf(layout: KvLayout, fileSchema: TableSchema, parquet: ParquetFi
 /** Equal but for nullability. */
 function sameType(a: DataType, b: DataType): boolean {
   return JSON.stringify({ ...a, nullable: true }) === JSON.stringify({ ...b, nullable: true })
-}
-
-function guard<T>(path: string, run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    throw toTableError(error, path)
-  }
 }
 
 function* guardEach<T>(path: string, batches: Generator<T>): Generator<T> {

@@ -10,6 +10,7 @@ import { withNullable } from '../../formats/types/row-type.ts'
 import { assert } from '../assert.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
 import type { FileSystem, OpenSink } from '../ports/file-system.ts'
+import { withPathSync } from './errors.ts'
 
 /** How the data files of one level are written. */
 export interface DataFileOptions {
@@ -56,7 +57,7 @@ export class DataWriter {
     this.#target = target
     this.name = target.name
     this.#written = options.thin ? layout.fields.slice(layout.sequence) : layout.fields
-    this.#sink = target.fs.createSink(`${target.folder}/${target.name}`)
+    this.#sink = createNamedSink(target.fs, `${target.folder}/${target.name}`)
     this.#parquet = createParquetWriter(this.#sink, this.#written, target.codecs, options.parquet)
   }
 
@@ -140,6 +141,19 @@ export class DataWriter {
     }
     this.#minSequence = min
     this.#maxSequence = max
+  }
+}
+
+/** A new file whose errors are `TableError`s that name it: a full disk, a folder that may not be written. */
+function createNamedSink(fs: FileSystem, path: string): OpenSink {
+  const sink = withPathSync(path, () => fs.createSink(path))
+  return {
+    get bytesWritten() {
+      return sink.bytesWritten
+    },
+    write: (bytes) => withPathSync(path, () => sink.write(bytes)),
+    sync: () => withPathSync(path, () => sink.sync()),
+    close: () => withPathSync(path, () => sink.close()),
   }
 }
 

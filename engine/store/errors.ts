@@ -48,6 +48,15 @@ export async function withPath<T>(path: string, use: () => Promise<T> | T): Prom
   }
 }
 
+/** `withPath` for the calls that block: data files. */
+export function withPathSync<T>(path: string, use: () => T): T {
+  try {
+    return use()
+  } catch (error) {
+    throw toTableError(error, path)
+  }
+}
+
 /** Whether an error says that a file is not there, from Node or from `toTableError`. */
 export function isMissing(error: unknown): boolean {
   return fileErrorCode(error) === 'ENOENT' || (isTableError(error) && error.details.missing === true)
