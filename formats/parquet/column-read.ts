@@ -241,7 +241,7 @@ export class ChunkReader {
       if (page === undefined) throw this.endsEarly(rest)
       const take = Math.min(rest, page.left)
       if (take < page.left || page.content !== undefined) this.discard(this.content(page), take)
-      page.left -= take
+      spend(page, take)
       rest -= take
       this.row += take
     }
@@ -292,7 +292,7 @@ export class ChunkReader {
         valid?.fill(1, done, done + take)
         content.values.read(values, take)
       }
-      page.left -= take
+      spend(page, take)
       done += take
       this.row += take
     }
@@ -315,7 +315,7 @@ export class ChunkReader {
       const take = Math.min(count - done, page.left)
       const present = content.definition?.read(definition, done, take, this.leaf.definition) ?? take
       content.values.read(values, present)
-      page.left -= take
+      spend(page, take)
       done += take
       this.row += take
     }
@@ -377,6 +377,12 @@ export class ChunkReader {
     this.blockEnd = take
     return true
   }
+}
+
+/** Takes levels, and the values of them, off a page: one that is used up keeps no bytes while the next is not asked for. */
+function spend(page: OpenPage, count: number): void {
+  page.left -= count
+  if (page.left === 0) page.content = undefined
 }
 
 function grown(old: Uint8Array, used: number, needed: number): Uint8Array<ArrayBuffer> {

@@ -1,8 +1,9 @@
 import { readdirSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { t as fields } from '../../dist/engine/index.js'
 import { collect } from '../support/warehouses.ts'
-import { type Fault, fields, openFaulty, type Place, placeIn } from './threads.ts'
+import { type Fault, openFaulty, type Place, placeIn } from './threads.ts'
 
 const definition = {
   fields: { k: fields.int(), v: fields.string() },
@@ -69,12 +70,14 @@ async function recovers(t: Test, fault: Fault, message: RegExp): Promise<void> {
 }
 
 t.test('C120 a thread that exits in the middle of a task: the task rejects, everything else goes on', (t) =>
-  recovers(t, 'exit', /thread ended/))
+  recovers(t, 'exit', /thread ended/),
+)
 
 t.test('C120 a thread that breaks outside of its task', (t) => recovers(t, 'crash', /thread ended/))
 
 t.test('C121 a thread that runs out of memory says so, and the next task has a fresh thread', (t) =>
-  recovers(t, 'memory', /ran out of memory/))
+  recovers(t, 'memory', /ran out of memory/),
+)
 
 t.test('an aborted compaction leaves levels and files as they were', async (t) => {
   const place = placeIn(t.testdir())

@@ -1,7 +1,7 @@
 import { transferableSymbol, valueSymbol } from 'piscina'
 import t from 'tap'
 import type { ReadResult } from '../../engine/tasks/task.ts'
-import { type Batch, type FixedColumn } from '../../formats/column/column.ts'
+import type { Batch, FixedColumn } from '../../formats/column/column.ts'
 import { sliceBatch } from '../../formats/column/slice.ts'
 import { batchOfRows } from '../../formats/column/values.ts'
 import type { Field } from '../../formats/types/row-type.ts'

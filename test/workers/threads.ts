@@ -7,13 +7,10 @@ import { Warehouse } from '../../dist/engine/warehouse.js'
 import { loadCodecs } from '../../dist/formats/compress/load-codecs.js'
 import { createPool, type PoolOptions } from '../../dist/workers/pool.js'
 
-/** Everything here is the compiled library: threads cannot load the TypeScript source. */
-export { openWarehouse, t as fields } from '../../dist/engine/index.js'
-export { createPool }
-
 /** Thread side that fails on demand; see there. */
-export const faultyEntry = new URL('./faulty-entry.mjs', import.meta.url)
+const faultyEntry = new URL('./faulty-entry.mjs', import.meta.url)
 
+/** Everything in these tests is the compiled library: threads cannot load the TypeScript source. */
 export type Fault = 'exit' | 'deaf' | 'memory' | 'crash'
 
 export interface Place {
