@@ -1,7 +1,28 @@
-import { Field, Float64, Int32, Int64, makeData, RecordBatch, Schema, Struct, Utf8, type Vector, vectorFromArray } from 'apache-arrow'
+import {
+  Field,
+  Float64,
+  Int32,
+  Int64,
+  makeData,
+  RecordBatch,
+  Schema,
+  Struct,
+  Utf8,
+  type Vector,
+  vectorFromArray,
+} from 'apache-arrow'
 import type { Row, Rows } from './shape.ts'
 
-const types = { v: new Int32(), id: undefined, name: new Utf8(), n: new Int32(), note: new Utf8(), part: new Utf8(), amount: new Int64(), score: new Float64() }
+const types = {
+  v: new Int32(),
+  id: undefined,
+  name: new Utf8(),
+  n: new Int32(),
+  note: new Utf8(),
+  part: new Utf8(),
+  amount: new Int64(),
+  score: new Float64(),
+}
 
 /** Rows as an apache-arrow RecordBatch, built with apache-arrow alone. */
 export function recordBatch(rows: Rows, list: readonly Row[]): RecordBatch {

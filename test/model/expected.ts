@@ -9,12 +9,16 @@ export function expectedRows(rows: Rows, content: Content, spec: ScanSpec): read
   const keys = [...content.keys()].filter((key) => {
     if (lower !== undefined && !inPartition(rows, key, lower.key)) return false
     if (upper !== undefined && !inPartition(rows, key, upper.key)) return false
-    if (lower !== undefined && !above(rows.comparePrefix(key, lower.key, boundColumns(rows, lower.columns)), lower)) return false
+    if (lower !== undefined && !above(rows.comparePrefix(key, lower.key, boundColumns(rows, lower.columns)), lower))
+      return false
     return upper === undefined || above(-rows.comparePrefix(key, upper.key, boundColumns(rows, upper.columns)), upper)
   })
   const all = keys.sort((a, b) => rows.place(a) - rows.place(b)).map((key) => rows.row(key, content.get(key)!))
   const holds = where === undefined ? () => true : condition(where.kind, where.value).holds
-  return all.filter(holds).slice(0, limit).map((row) => project(row, columns ?? rows.columns))
+  return all
+    .filter(holds)
+    .slice(0, limit)
+    .map((row) => project(row, columns ?? rows.columns))
 }
 
 /** The same as the public API takes it. */

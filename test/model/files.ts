@@ -1,8 +1,8 @@
-import type { Codecs } from '../../formats/compress/codec.ts'
 import type { FileSystem } from '../../engine/ports/file-system.ts'
 import type { Random } from '../../engine/ports/random.ts'
 import { dataPathsOf, openTableStore } from '../../engine/store/table-store.ts'
 import { metadataOf } from '../../engine/upkeep/used-files.ts'
+import type { Codecs } from '../../formats/compress/codec.ts'
 
 /** What lies in a table's folders beside what its snapshots and tags name. */
 export interface FileReport {

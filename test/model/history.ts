@@ -66,7 +66,9 @@ export class History {
         : this.#candidates
     const fitting = content === undefined ? next : next.filter((candidate) => sameContent(candidate.content, content))
     if (fitting.length === 0) {
-      const closest = next.map((candidate) => difference(candidate.content, content!)).sort((a, b) => a.length - b.length)
+      const closest = next
+        .map((candidate) => difference(candidate.content, content!))
+        .sort((a, b) => a.length - b.length)
       throw new Error(
         `snapshot ${id} (${kind} by writer ${process}) holds what no order of the calls explains; closest: ${closest[0] ?? 'nothing'}`,
       )
@@ -78,9 +80,13 @@ export class History {
 
   /** Every write of a process up to `count` is in the newest snapshot. */
   require(process: number, count: number, what: string): void {
-    const fitting = this.#candidates.filter((candidate) => candidate.taken[process]! >= count || this.#idle(candidate, process, count))
+    const fitting = this.#candidates.filter(
+      (candidate) => candidate.taken[process]! >= count || this.#idle(candidate, process, count),
+    )
     if (fitting.length === 0) {
-      throw new Error(`${what} resolved, but write ${this.#candidates[0]!.taken[process]} of writer ${process} is in no snapshot`)
+      throw new Error(
+        `${what} resolved, but write ${this.#candidates[0]!.taken[process]} of writer ${process} is in no snapshot`,
+      )
     }
     this.#candidates = fitting
   }
@@ -109,13 +115,16 @@ export class History {
 
   /** What a process may see: the newest snapshot with its own writes on top, up to any from `from` on. */
   visible(process: number, from: number): readonly Content[] {
-    return this.#candidates.flatMap((candidate) => this.#extensions(candidate, process, from).map(({ content }) => content))
+    return this.#candidates.flatMap((candidate) =>
+      this.#extensions(candidate, process, from).map(({ content }) => content),
+    )
   }
 
   /** Like `visible`, of the states before what happens next: gives them when the calls of a group are done. */
   fork(process: number): (from: number) => readonly Content[] {
     const candidates = this.#candidates
-    return (from) => candidates.flatMap((candidate) => this.#extensions(candidate, process, from).map(({ content }) => content))
+    return (from) =>
+      candidates.flatMap((candidate) => this.#extensions(candidate, process, from).map(({ content }) => content))
   }
 
   #extensions(candidate: Candidate, process: number, atLeast: number): Candidate[] {
@@ -154,7 +163,9 @@ export function sameContent(a: Content, b: Content): boolean {
 
 /** What differs, for people. */
 export function difference(expected: Content, actual: Content): string {
-  const keys = [...new Set([...expected.keys(), ...actual.keys()])].filter((key) => expected.get(key) !== actual.get(key))
+  const keys = [...new Set([...expected.keys(), ...actual.keys()])].filter(
+    (key) => expected.get(key) !== actual.get(key),
+  )
   return keys
     .slice(0, 10)
     .map((key) => `key ${key} should have version ${expected.get(key) ?? 'none'}, has ${actual.get(key) ?? 'none'}`)

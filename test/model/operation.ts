@@ -22,11 +22,23 @@ export type Operation =
   | { readonly op: 'write'; readonly h: number; readonly parts: readonly Part[]; readonly v: number }
   | { readonly op: 'commit'; readonly h: number }
   | { readonly op: 'discard'; readonly h: number }
-  | { readonly op: 'compact'; readonly h: number; readonly full: boolean; readonly bucket?: number; readonly abortAfter?: number }
+  | {
+      readonly op: 'compact'
+      readonly h: number
+      readonly full: boolean
+      readonly bucket?: number
+      readonly abortAfter?: number
+    }
   | { readonly op: 'expire'; readonly h: number; readonly retain: number; readonly dryRun: boolean }
   | { readonly op: 'tag'; readonly name: string; readonly back: number }
   | { readonly op: 'untag'; readonly name: string }
-  | { readonly op: 'get'; readonly h: number; readonly keys: readonly number[]; readonly back?: number; readonly columns?: readonly string[] }
+  | {
+      readonly op: 'get'
+      readonly h: number
+      readonly keys: readonly number[]
+      readonly back?: number
+      readonly columns?: readonly string[]
+    }
   | { readonly op: 'scan'; readonly h: number; readonly spec: ScanSpec }
   | { readonly op: 'openScan'; readonly h: number; readonly slot: number; readonly spec: ScanSpec }
   | { readonly op: 'nextRows'; readonly slot: number; readonly count: number }
@@ -44,30 +56,33 @@ export const WHERE_KINDS = 8
 
 /** How often each operation comes, in parts; alone and started together with others. */
 const WEIGHTS = {
-  put: 34,
-  putArrow: 2,
-  delete: 9,
-  write: 4,
-  commit: 8,
-  get: 14,
-  scan: 5,
-  openScan: 2,
-  nextRows: 4,
-  closeScan: 1,
-  compact: 2.5,
-  expire: 0.7,
-  tag: 0.2,
-  untag: 0.2,
-  discard: 0.4,
-  levels: 1,
-  reopen: 0.6,
-  pass: 6,
-  together: 4,
+  put: 64,
+  putArrow: 1.5,
+  delete: 20,
+  write: 8,
+  commit: 2,
+  get: 20,
+  scan: 0.7,
+  openScan: 0.4,
+  nextRows: 0.9,
+  closeScan: 0.2,
+  compact: 0.4,
+  expire: 0.15,
+  tag: 0.06,
+  untag: 0.06,
+  discard: 0.1,
+  levels: 0.4,
+  reopen: 0.12,
+  pass: 5,
+  together: 1.5,
 } as const satisfies Record<Operation['op'], number>
 
 const ALONE = Object.keys(WEIGHTS) as Operation['op'][]
-/** Not among these: what has no one right answer when others run beside it. */
-const TOGETHER = ALONE.filter((op) => !['together', 'discard', 'reopen', 'tag', 'untag', 'openScan', 'nextRows', 'closeScan'].includes(op))
+/** Calls started together; not among them is what has no one right answer when others run beside it. Heavy ones come often. */
+const TOGETHER: readonly Operation['op'][] = [
+  ...['put', 'put', 'put', 'put', 'put', 'put', 'delete', 'delete', 'write', 'putArrow', 'commit', 'commit', 'commit'],
+  ...['get', 'get', 'scan', 'compact', 'expire', 'levels', 'pass', 'pass'],
+] as Operation['op'][]
 
 export class Generator {
   readonly #shape: Shape
@@ -80,7 +95,7 @@ export class Generator {
   }
 
   next(): Operation {
-    return this.#make(this.#pick(ALONE))
+    return this.#make(this.#weighted())
   }
 
   #make(op: Operation['op']): Operation {
@@ -109,7 +124,7 @@ export class Generator {
           op,
           h,
           full: this.#chance(0.3),
-          ...(this.#chance(0.3) && { bucket: this.#below(4) }),
+          ...(this.#chance(0.3) && { bucket: this.#below(Number(this.#shape.options.bucket)) }),
           ...(this.#chance(0.1) && { abortAfter: this.#below(20) }),
         }
       case 'expire':
@@ -135,7 +150,7 @@ export class Generator {
       case 'closeScan':
         return { op, slot: this.#below(SLOTS) }
       case 'reopen':
-        return { op, h, how: this.#pick(['commit', 'commit', 'discard', 'crash']) }
+        return { op, h, how: this.#pick(['commit', 'commit', 'discard', 'crash'] as const) }
       case 'pass':
         return { op, millis: this.#pick([0, 10, 1000, 100_000]), turns: this.#below(60) }
       case 'together':
@@ -146,7 +161,10 @@ export class Generator {
   /** Writes of one process in a group go through one handle: between two handles nothing says which call comes first. */
   #group(): Operation[] {
     const { handles } = this.#shape
-    const writer = Array.from({ length: this.#shape.processes }, (_, process) => process * handles + this.#below(handles))
+    const writer = Array.from(
+      { length: this.#shape.processes },
+      (_, process) => process * handles + this.#below(handles),
+    )
     return Array.from({ length: 2 + this.#below(5) }, () => {
       const operation = this.#make(this.#pick(TOGETHER))
       if (!['put', 'putArrow', 'delete', 'write'].includes(operation.op) || !('h' in operation)) return operation
@@ -156,7 +174,11 @@ export class Generator {
 
   #spec(): ScanSpec {
     const { keys } = this.#shape
-    const bound = () => ({ key: this.#below(keys), inclusive: this.#chance(0.5), columns: this.#chance(0.6) ? 9 : this.#below(3) })
+    const bound = () => ({
+      key: this.#below(keys),
+      inclusive: this.#chance(0.5),
+      columns: this.#chance(0.6) ? 9 : this.#below(3),
+    })
     return {
       ...(this.#chance(0.3) && { lower: bound() }),
       ...(this.#chance(0.3) && { upper: bound() }),
@@ -170,12 +192,18 @@ export class Generator {
   }
 
   #columns(): readonly string[] {
-    return this.#pick([['v'], ['amount', 'v'], ['score'], ['note'], ['v', 'note', 'amount', 'score']])
+    return this.#pick<readonly string[]>([
+      ['v'],
+      ['amount', 'v'],
+      ['score'],
+      ['note'],
+      ['v', 'note', 'amount', 'score'],
+    ])
   }
 
   /** Keys of one call: mostly few, at times many; now and then one of them twice. */
   #keys(): readonly number[] {
-    const count = this.#pick([1, 1, 1, 2, 3, 8, this.#shape.keys])
+    const count = this.#pick([1, 1, 1, 1, 1, 1, 2, 2, 3, 8, Math.min(40, this.#shape.keys)])
     if (this.#chance(0.3)) {
       const start = this.#key()
       return Array.from({ length: count }, (_, index) => (start + index) % this.#shape.keys)
@@ -194,11 +222,18 @@ export class Generator {
     return first
   }
 
-  #pick<T extends string | readonly string[] | number>(items: readonly T[]): T {
-    if (items !== (ALONE as readonly unknown[]) && items !== (TOGETHER as readonly unknown[])) return items[this.#below(items.length)]!
-    const weightOf = (item: T) => WEIGHTS[item as Operation['op']]
-    let left = this.#random.fraction() * items.reduce((sum, item) => sum + weightOf(item), 0)
-    return items.find((item) => (left -= weightOf(item)) < 0) ?? items[0]!
+  #weighted(): Operation['op'] {
+    const weight = (op: Operation['op']) => WEIGHTS[op] * (op === 'commit' ? this.#shape.commits : 1)
+    let left = this.#random.fraction() * ALONE.reduce((sum, op) => sum + weight(op), 0)
+    for (const op of ALONE) {
+      left -= weight(op)
+      if (left < 0) return op
+    }
+    return 'put'
+  }
+
+  #pick<T>(items: readonly T[]): T {
+    return items[this.#below(items.length)]!
   }
 
   #chance(share: number): boolean {

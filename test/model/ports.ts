@@ -1,9 +1,9 @@
-import { parseSnapshot } from '../../formats/meta/snapshot.ts'
 import { TableError } from '../../engine/errors.ts'
 import type { Clock } from '../../engine/ports/clock.ts'
 import type { FileSystem, OpenSink, OpenSource } from '../../engine/ports/file-system.ts'
 import type { Random } from '../../engine/ports/random.ts'
 import type { TaskExecutor } from '../../engine/tasks/submit.ts'
+import { parseSnapshot } from '../../formats/meta/snapshot.ts'
 import type { Published } from './history.ts'
 
 /** Waits for a number of turns of the event loop, so that what else is under way gets on. */
@@ -17,7 +17,10 @@ export const INJECTED = 'injected'
 /** Whether an error is one of ours, or was caused by one. */
 export function isInjected(error: unknown): boolean {
   if (error instanceof AggregateError && error.errors.some(isInjected)) return true
-  return error instanceof Error && (error.message.includes(INJECTED) || (error.cause !== undefined && isInjected(error.cause)))
+  return (
+    error instanceof Error &&
+    (error.message.includes(INJECTED) || (error.cause !== undefined && isInjected(error.cause)))
+  )
 }
 
 /**
@@ -69,7 +72,8 @@ export class ProcessFiles implements FileSystem {
   }
 
   get #live(): FileSystem {
-    if (this.killed) throw Object.assign(new Error(`EIO: ${INJECTED}, the process is gone`), { code: 'EIO', syscall: 'open' })
+    if (this.killed)
+      throw Object.assign(new Error(`EIO: ${INJECTED}, the process is gone`), { code: 'EIO', syscall: 'open' })
     return this.#fs
   }
 

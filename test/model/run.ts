@@ -34,7 +34,11 @@ export async function runModel(
     const list = Array.from({ length: count }, () => generator.next())
     const failure = await attempt(shape, list, place, tally)
     if (failure === undefined) continue
-    const shrunk = await shrink(list, async (shorter) => (await attempt(shape, shorter, place, newTally())) !== undefined, SHRINK_MILLIS)
+    const shrunk = await shrink(
+      list,
+      async (shorter) => (await attempt(shape, shorter, place, newTally())) !== undefined,
+      SHRINK_MILLIS,
+    )
     const last = (await attempt(shape, shrunk, place, newTally())) ?? failure
     throw new Error(
       `the model and the table differ: ${messageOf(last)}\nMODEL_SEED=${next} repeats the run; ${shrunk.length} of ${list.length} operations are enough:\n\n${program(shape, shrunk)}`,
@@ -89,7 +93,7 @@ export function program(shape: Shape, operations: readonly Operation[]): string 
   ].join('\n')
 }
 
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause === undefined ? error.message : `${error.message} (${messageOf(error.cause)})`
 }

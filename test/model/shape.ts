@@ -1,4 +1,4 @@
-import { type AnyTableDefinition } from '../../engine/api/definition.ts'
+import type { AnyTableDefinition } from '../../engine/api/definition.ts'
 import { type Fields, t } from '../../engine/api/fields.ts'
 import type { Random } from '../../engine/ports/random.ts'
 
@@ -91,6 +91,8 @@ export interface Shape {
   readonly handles: number
   /** Rows after which handles commit by themselves; 0 = they do not. */
   readonly autoCommit: number
+  /** How often commits come, against the usual. */
+  readonly commits: number
   /** Turns of the event loop that a task may wait before and after its work. */
   readonly latency: number
   /** Share of tasks that fail, half of them after their work. */
@@ -104,14 +106,14 @@ export function shapeOf(seed: number, random: Random): Shape {
   const options: Record<string, string> = {
     bucket: one(['1', '1', '2', '4']),
     'num-sorted-run.compaction-trigger': one(['1', '2', '3', '5']),
-    'target-file-size': one(['1 kb', '3 kb', '128 mb']),
-    'write-buffer-size': one(['6 kb', '64 kb', '256 mb']),
+    'target-file-size': one(['3 kb', '5 kb', '128 mb']),
+    'write-buffer-size': one(['12 kb', '64 kb', '256 mb', '256 mb']),
     'snapshot.num-retained.min': one(['1', '4']),
     'snapshot.num-retained.max': one(['6', '12', '1000']),
     'manifest.merge-min-count': one(['2', '5', '30']),
     'manifest.target-file-size': one(['2 kb', '8 mb']),
     'manifest.full-compaction-threshold-size': one(['1 kb', '16 mb']),
-    'parquet.page.row.count.limit': one(['2', '20000']),
+    'parquet.page.row.count.limit': one(['2', '20', '20000', '20000']),
     'file.compression': one(['zstd', 'none', 'snappy', 'lz4', 'gzip']),
     'sort-engine': one(['loser-tree', 'min-heap']),
     'metadata.stats-mode': one(['truncate(16)', 'full', 'none', 'counts', 'truncate(2)']),
@@ -137,12 +139,14 @@ export function shapeOf(seed: number, random: Random): Shape {
   return {
     seed,
     key: one(Object.keys(keyKinds) as KeyName[]),
-    keys: one([6, 40, 40, 150]),
+    keys: one([6, 30, 30, 100]),
     partitions: often(0.3) ? one([2, 3]) : 0,
     options,
     processes,
     handles: often(0.3) ? 2 : 1,
-    autoCommit: often(0.15) ? one([5, 30]) : 0,
+    // With a second writer nobody could say which commits a read has seen.
+    autoCommit: processes === 1 && often(0.2) ? one([20, 80]) : 0,
+    commits: one([0.5, 1, 1, 6]),
     latency: one([0, 2, 10, 40]),
     failures: often(0.25) ? 0.05 : 0,
   }

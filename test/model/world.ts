@@ -1,4 +1,3 @@
-import type { Codecs } from '../../formats/compress/codec.ts'
 import type { Clock } from '../../engine/ports/clock.ts'
 import type { FileSystem } from '../../engine/ports/file-system.ts'
 import type { Random } from '../../engine/ports/random.ts'
@@ -9,10 +8,19 @@ import type { Table } from '../../engine/table/table.ts'
 import type { TaskExecutor } from '../../engine/tasks/submit.ts'
 import { createTag, deleteTag } from '../../engine/upkeep/tagging.ts'
 import type { Warehouse } from '../../engine/warehouse.ts'
+import type { Codecs } from '../../formats/compress/codec.ts'
 import { recordBatch } from './arrow.ts'
-import { crossesPartitions, expectedRows, listDifference, project, rowText, scanDifference, scanOptions } from './expected.ts'
+import {
+  crossesPartitions,
+  expectedRows,
+  listDifference,
+  project,
+  rowText,
+  scanDifference,
+  scanOptions,
+} from './expected.ts'
 import { fileReport } from './files.ts'
-import { changesOf, type Content, History, type Published, type Write } from './history.ts'
+import { type Content, changesOf, History, type Published, type Write } from './history.ts'
 import type { Operation, ScanSpec } from './operation.ts'
 import { isInjected, ProcessFiles, turns, unruly } from './ports.ts'
 import { type Row, Rows, type Shape } from './shape.ts'
@@ -41,6 +49,7 @@ export interface Tally {
   /** Compactions dropped because another writer changed what they read. */
   conflicts: number
   expired: number
+  snapshots: number
   operations: number
 }
 
@@ -53,6 +62,7 @@ export const newTally = (): Tally => ({
   retries: 0,
   conflicts: 0,
   expired: 0,
+  snapshots: 0,
   operations: 0,
 })
 
@@ -365,7 +375,12 @@ export class World {
   async #catchUp(h: number): Promise<boolean> {
     if (this.#shape.processes === 1) return true
     const { table, process } = this.#handles[h]!
-    return (await this.#tolerate(table.refresh().then(() => true), process)) === true
+    return (
+      (await this.#tolerate(
+        table.refresh().then(() => true),
+        process,
+      )) === true
+    )
   }
 
   /** The snapshot meant by "so many before the newest", if the table has had it. */
@@ -377,7 +392,10 @@ export class World {
   async #get({ h, keys, back, columns }: Extract<Operation, { op: 'get' }>) {
     const { table } = this.#handles[h]!
     const snapshot = this.#snapshotId(back)
-    const options = { ...(snapshot !== undefined && { snapshot }), ...(columns !== undefined && { columns: [...columns] }) }
+    const options = {
+      ...(snapshot !== undefined && { snapshot }),
+      ...(columns !== undefined && { columns: [...columns] }),
+    }
     const wanted = keys.map((key) => this.#rows.key(key))
     const found = await this.#readable(
       keys.length === 1 ? table.get(wanted[0], options).then((row) => [row]) : table.getMany(wanted, options),
@@ -389,12 +407,16 @@ export class World {
       const differences = states.map((content) => {
         const expected = keys.map((key) => {
           const version = content.get(key)
-          return version === undefined ? undefined : project(this.#rows.row(key, version), columns ?? this.#rows.columns)
+          return version === undefined
+            ? undefined
+            : project(this.#rows.row(key, version), columns ?? this.#rows.columns)
         })
         const text = (list: readonly (Row | undefined)[]) => list.map((row) => (row === undefined ? '-' : rowText(row)))
         const [right, actual] = [text(expected), text(found)]
         const at = right.findIndex((row, index) => row !== actual[index])
-        return at < 0 && right.length === actual.length ? undefined : `key ${keys[at]} gave ${actual[at]}, should be ${right[at]}`
+        return at < 0 && right.length === actual.length
+          ? undefined
+          : `key ${keys[at]} gave ${actual[at]}, should be ${right[at]}`
       })
       this.#oneFits(differences, `get of handle ${h}${snapshot === undefined ? '' : ` at snapshot ${snapshot}`}`)
     }
@@ -543,28 +565,41 @@ export class World {
     const news = this.#published
     this.#published = []
     for (const snapshot of news) {
-      const content = await this.#contentOf(snapshot.id)
+      const content = await this.#contentOf(snapshot.id, snapshot === news.at(-1))
+      this.#tally.snapshots++
       this.#history.publish(snapshot, content, this.#atLeast.get(snapshot.id) ?? 0)
       this.#atLeast.delete(snapshot.id)
     }
   }
 
-  async #contentOf(snapshot: number): Promise<Content | undefined> {
+  /** What a snapshot holds; the newest is read as a reader meets it, others by their number. Undefined = it has expired. */
+  async #contentOf(snapshot: number, newest: boolean): Promise<Content | undefined> {
+    if (newest) {
+      const content = await this.#read(snapshot, {})
+      if (this.#published.length === 0) return content
+    }
+    return this.#read(snapshot, { snapshot })
+  }
+
+  async #read(snapshot: number, options: { readonly snapshot?: number }): Promise<Content | undefined> {
     const content = new Map<number, number>()
     try {
       let previous = -1
-      for await (const row of this.#reader!.table.scan({ snapshot })) {
+      for await (const row of this.#reader!.table.scan(options)) {
         const key = this.#rows.indexOf(row)
         if (key === undefined) throw new Error(`snapshot ${snapshot} has a row of a key never written: ${rowText(row)}`)
         const version = row.v as number
         const expected = rowText(this.#rows.row(key, version))
-        if (rowText(row) !== expected) throw new Error(`snapshot ${snapshot} has row ${rowText(row)}, should be ${expected}`)
-        if (this.#rows.place(key) <= previous) throw new Error(`snapshot ${snapshot} gives ${rowText(row)} out of order`)
+        if (rowText(row) !== expected)
+          throw new Error(`snapshot ${snapshot} has row ${rowText(row)}, should be ${expected}`)
+        if (this.#rows.place(key) <= previous)
+          throw new Error(`snapshot ${snapshot} gives ${rowText(row)} out of order`)
         previous = this.#rows.place(key)
         content.set(key, version)
       }
     } catch (error) {
-      if ((codeOf(error) === 'EXPIRED' || codeOf(error) === 'NOT_FOUND') && !(await this.#isLive(snapshot))) return undefined
+      if ((codeOf(error) === 'EXPIRED' || codeOf(error) === 'NOT_FOUND') && !(await this.#isLive(snapshot)))
+        return undefined
       throw error
     }
     return content
@@ -575,7 +610,8 @@ export class World {
     await turns(20)
     const { missing, unnamed } = await fileReport(this.#setting.fs, this.#random, this.#setting.codecs, this.#folder)
     if (missing.length > 0) throw new Error(`${when}, files are missing that a snapshot names: ${missing.join(', ')}`)
-    if (unnamed.length > 0 && !this.#crashed) throw new Error(`${when}, files are left that nobody names: ${unnamed.join(', ')}`)
+    if (unnamed.length > 0 && !this.#crashed)
+      throw new Error(`${when}, files are left that nobody names: ${unnamed.join(', ')}`)
   }
 
   async #tag(operation: Extract<Operation, { op: 'tag' | 'untag' }>): Promise<void> {
@@ -744,7 +780,11 @@ export class World {
   #isRace(error: unknown): boolean {
     if (this.#shape.processes === 1) return false
     const cause = error instanceof Error ? error.cause : undefined
-    return codeOf(error) === 'EXPIRED' || codeOf(error) === 'CONFLICT' || (codeOf(error) === 'CORRUPT' && codeOf(cause) === 'ENOENT')
+    return (
+      codeOf(error) === 'EXPIRED' ||
+      codeOf(error) === 'CONFLICT' ||
+      (codeOf(error) === 'CORRUPT' && codeOf(cause) === 'ENOENT')
+    )
   }
 
   #log(h: number): readonly Write[] {
