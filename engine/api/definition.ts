@@ -46,6 +46,9 @@ const NOT_OPTIONS = new Map([
  * version.
  */
 export function toTableSchema(definition: AnyTableDefinition, timeMillis: number): TableSchema {
+  if (typeof definition !== 'object' || definition === null) {
+    throw invalid('The definition is not an object. Give { fields, primaryKey }.', { value: definition })
+  }
   const entries = fieldEntries('table', definition.fields)
   const primaryKeys = nameList('primaryKey', definition.primaryKey)
   const partitionKeys = nameList('partitionBy', definition.partitionBy ?? [])

@@ -76,7 +76,7 @@ export function checkOptions(schema: OptionSchema): TableError | undefined {
     for (const [key, text] of Object.entries(schema.options)) {
       const named = /^fields\.(.+)\.[^.]+$/.exec(key)?.[1]
       const missing = named?.split(',').find((name) => !columns.has(name.trim()))
-      if (missing !== undefined) throw invalid(key, text, `there is no column '${missing}'`)
+      if (missing !== undefined) throw invalid(key, text, `there is no column '${missing}', name one that there is`)
     }
   })
 }
@@ -84,8 +84,10 @@ export function checkOptions(schema: OptionSchema): TableError | undefined {
 function checkBucketKey(schema: OptionSchema, bucketKey: readonly string[] | undefined): void {
   const text = bucketKey?.join(',')
   for (const name of bucketKey ?? []) {
-    if (!schema.primaryKeys.includes(name)) throw invalid('bucket-key', text, `'${name}' is not in the primary key`)
-    if (schema.partitionKeys.includes(name)) throw invalid('bucket-key', text, `'${name}' is a partition column`)
+    if (!schema.primaryKeys.includes(name))
+      throw invalid('bucket-key', text, `'${name}' is not in the primary key, choose columns that are`)
+    if (schema.partitionKeys.includes(name))
+      throw invalid('bucket-key', text, `'${name}' is a partition column, choose others`)
   }
 }
 

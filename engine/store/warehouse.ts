@@ -19,6 +19,11 @@ export interface TableName {
 
 /** Splits `database.table`. `INVALID` when a part is empty, too long, or could not be a folder of its own. */
 export function parseTableName(text: string): TableName {
+  if (typeof text !== 'string') {
+    throw new TableError('INVALID', `${String(text)} is no table name: write it as database.table, with one dot.`, {
+      value: text,
+    })
+  }
   const [database, table, ...more] = text.split('.')
   if (database === undefined || table === undefined || more.length > 0) {
     throw new TableError('INVALID', `"${text}" is no table name: write it as database.table, with one dot.`, {
