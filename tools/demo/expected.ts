@@ -20,8 +20,11 @@ export interface Expected {
   readonly seconds: number
 }
 
-/** Origin and destination → departure in microseconds → position of the row that won. */
-type Winners = Map<string, Map<number, number>>
+/** Departure → position of the row that won. Seconds: V8 keeps small whole numbers in place, others as objects. */
+type Departures = Map<number, number>
+
+/** Origin → destination → departures. */
+type Winners = Map<string, Map<string, Departures>>
 
 /**
  * The independent computation: another process, another Parquet reader, and Maps in the place of the engine. It shares with the
@@ -32,58 +35,78 @@ async function compute({ path, rows, seed }: ExpectedRequest): Promise<Expected>
   const winners: Winners = new Map()
   const delays = new Float64Array(rows)
   const distances = new Float64Array(rows)
-  // Rows of the second wave, with their keys.
-  const changed: { readonly row: number; readonly route: string; readonly date: number }[] = []
-  for await (const { firstRow, origin, destination, date, delay, distance } of flightColumns(path, rows)) {
-    for (let i = 0; i < origin.length; i++) {
+  const changed: { readonly row: number; readonly departures: Departures; readonly second: number }[] = []
+  for await (const { firstRow, rows: groupRows, origin, destination, date, delay, distance } of flightColumns(
+    path,
+    rows,
+  )) {
+    for (let i = 0; i < groupRows; i++) {
       const row = firstRow + i
-      const route = `${origin[i]},${destination[i]}`
-      departuresOf(winners, route).set(safe(date[i]), row)
+      const departures = departuresOf(winners, origin[i] as string, destination[i] as string)
+      const second = safe(date[i]) / MICROS
+      departures.set(second, row)
       delays[row] = delay[i] === null ? Number.NaN : safe(delay[i])
       distances[row] = safe(distance[i])
-      if (changeOf(seed, row) !== 'none') changed.push({ row, route, date: safe(date[i]) })
+      if (changeOf(seed, row) !== 'none') changed.push({ row, departures, second })
     }
   }
   const firstWaveRows = count(winners)
-  for (const { row, route, date } of changed) {
+  for (const { row, departures, second } of changed) {
     if (changeOf(seed, row) !== 'correct') continue
-    delays[row] = (Number.isNaN(delays[row]) ? 0 : delays[row]!) + correctionOf(seed, row)
-    winners.get(route)!.set(date, row)
+    const delay = delays[row]!
+    delays[row] = (Number.isNaN(delay) ? 0 : delay) + correctionOf(seed, row)
+    departures.set(second, row)
   }
-  for (const { row, route, date } of changed) if (changeOf(seed, row) === 'delete') winners.get(route)!.delete(date)
-  const builder = new FingerprintBuilder()
-  for (const [route, departures] of winners) {
-    const [origin, destination] = route.split(',') as [string, string]
-    for (const [date, row] of departures) {
-      const delay = delays[row]!
-      builder.add(origin, destination, date, Number.isNaN(delay) ? null : delay, distances[row]!)
-    }
+  for (const { row, departures, second } of changed) {
+    if (changeOf(seed, row) === 'delete') departures.delete(second)
   }
   return {
     firstWaveRows,
-    fingerprint: builder.finish(),
+    fingerprint: fingerprintOf(winners, delays, distances),
     peakBytes: process.resourceUsage().maxRSS * 1024,
     seconds: (performance.now() - start) / 1000,
   }
 }
 
-function departuresOf(winners: Winners, route: string): Map<number, number> {
-  const known = winners.get(route)
-  if (known !== undefined) return known
-  const departures = new Map<number, number>()
-  winners.set(route, departures)
+function fingerprintOf(winners: Winners, delays: Float64Array, distances: Float64Array): Fingerprint {
+  const builder = new FingerprintBuilder()
+  for (const [origin, destinations] of winners) {
+    for (const [destination, departures] of destinations) {
+      for (const [second, row] of departures) {
+        const delay = delays[row]!
+        const minutes = Number.isNaN(delay) ? null : delay
+        builder.add(origin, destination, Math.round(second * MICROS), minutes, distances[row]!)
+      }
+    }
+  }
+  return builder.finish()
+}
+
+function departuresOf(winners: Winners, origin: string, destination: string): Departures {
+  let destinations = winners.get(origin)
+  if (destinations === undefined) {
+    destinations = new Map()
+    winners.set(origin, destinations)
+  }
+  let departures = destinations.get(destination)
+  if (departures === undefined) {
+    departures = new Map()
+    destinations.set(destination, departures)
+  }
   return departures
 }
 
 function count(winners: Winners): number {
   let rows = 0
-  for (const departures of winners.values()) rows += departures.size
+  for (const destinations of winners.values()) for (const departures of destinations.values()) rows += departures.size
   return rows
 }
 
+const MICROS = 1_000_000
+
 const columns = ['origin', 'destination', 'date', 'delay', 'distance'] as const
 
-type FlightColumns = { readonly firstRow: number } & {
+type FlightColumns = { readonly firstRow: number; readonly rows: number } & {
   readonly [K in (typeof columns)[number]]: ArrayLike<unknown>
 }
 
@@ -107,15 +130,21 @@ async function* flightColumns(path: string, maxRows: number): AsyncGenerator<Fli
       parsers: { timestampFromMicroseconds: (micros: bigint) => micros },
       onChunk: ({ columnName, columnData }) => found.set(columnName, columnData),
     })
-    const column = (name: string) => Array.prototype.slice.call(found.get(name), 0, rowEnd - firstRow)
-    const [origin, destination, date, delay, distance] = columns.map(column) as [
-      unknown[],
-      unknown[],
-      unknown[],
-      unknown[],
-      unknown[],
-    ]
-    yield { firstRow, origin, destination, date, delay, distance }
+    // A chunk is a whole column of the row group, of which the last rows may not be wanted.
+    const column = (name: (typeof columns)[number]): ArrayLike<unknown> => {
+      const values = found.get(name)
+      if (values !== undefined && values.length >= rowEnd - firstRow) return values
+      throw new Error(`hyparquet gave ${values?.length ?? 0} values of ${name}`)
+    }
+    yield {
+      firstRow,
+      rows: rowEnd - firstRow,
+      origin: column('origin'),
+      destination: column('destination'),
+      date: column('date'),
+      delay: column('delay'),
+      distance: column('distance'),
+    }
     firstRow = rowEnd
   }
 }
