@@ -1,4 +1,4 @@
-import type { Batch } from '../../formats/column/column.ts'
+import type { Batch, Scalar } from '../../formats/column/column.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import { serializeRow } from '../../formats/row/binary-row.ts'
@@ -45,11 +45,13 @@ const MAX_ROWS = 1_048_576
  */
 export async function* bucketStream(bucket: ScanBucket, scan: BucketScan): AsyncGenerator<Batch> {
   let rows = FIRST_ROWS
-  let coming: Promise<Stretch> | undefined = startStretch(bucket, scan, undefined, rows)
+  let left = bucket
+  let coming: Promise<Stretch> | undefined = startStretch(left, scan, undefined, rows)
   while (coming !== undefined) {
     const { batches, next }: Stretch = await coming
     rows = Math.min(rows * 4, MAX_ROWS)
-    coming = next === undefined ? undefined : startStretch(bucket, scan, next, rows)
+    if (next?.kind === 'key') left = behind(left, scan, next.values)
+    coming = next === undefined ? undefined : startStretch(left, scan, next, rows)
     yield* batches
   }
 }
@@ -105,21 +107,21 @@ function lowerBound(scan: BucketScan, from: ReadPosition | undefined): KeyBound 
   return from.kind === 'key' ? { values: from.values, inclusive: false } : undefined
 }
 
-/** Sections that may hold rows at or behind a position, each run as its list of files. */
-function sectionsFrom(bucket: ScanBucket, scan: BucketScan, from: ReadPosition | undefined): readonly ReadSection[] {
-  if (from?.kind !== 'key') {
-    const sections = sectionsOf(bucket.files, scan)
-    return from === undefined ? sections : sectionsFromFile(sections, from.file)
-  }
-  const passed = serializeRow(scan.keyTypes, from.values)
-  return sectionsOf(
-    bucket.files.filter((file) => scan.compareKeys(file.maxKey, passed) > 0),
-    scan,
-  )
+/**
+ * The bucket without the files that end at or before a key. They stay out for the rest of the stream: a file that is alone in
+ * its section without them has to be so when a later stretch goes on at one of its rows.
+ */
+function behind(bucket: ScanBucket, scan: BucketScan, key: readonly Scalar[]): ScanBucket {
+  const passed = serializeRow(scan.keyTypes, key)
+  return { ...bucket, files: bucket.files.filter((file) => scan.compareKeys(file.maxKey, passed) > 0) }
 }
 
-function sectionsOf(files: readonly DataFile[], scan: BucketScan): readonly ReadSection[] {
-  return partitionIntoSections(files, scan.compareKeys).map((section) => ({ runs: section.map((run) => run.files) }))
+/** Sections of the files that are left, from a position on; each run as its list of files. */
+function sectionsFrom(bucket: ScanBucket, scan: BucketScan, from: ReadPosition | undefined): readonly ReadSection[] {
+  const sections = partitionIntoSections(bucket.files, scan.compareKeys).map((section) => ({
+    runs: section.map((run) => run.files),
+  }))
+  return from?.kind === 'row' ? sectionsFromFile(sections, from.file) : sections
 }
 
 /** The file is one of a section of one run: that section from the file on, and the sections behind it. */

@@ -150,3 +150,16 @@ t.test('rows that are not committed are merged in at every stretch', async (t) =
   await table.discard()
   await warehouse.close()
 })
+
+t.test('a file that is alone behind a key stays alone: the scan goes on at its rows', async (t) => {
+  const reads: ReadTask[] = []
+  const { warehouse, table } = await tableOf(t.testdir(), reads)
+  const expected = new Map<number, number>()
+  const between = (start: number, end: number) => Array.from({ length: end - start }, (_, i) => start + i)
+  // The two overlap, so they make one section; what is behind the end of the first lies in the second alone.
+  await write(table, expected, 1, between(0, 200))
+  await write(table, expected, 2, between(150, 6000))
+  t.same(await collect(table.scan({ columns: ['id', 'n'] })), inOrder(expected))
+  t.ok(reads.some((read) => read.skipRows > 0))
+  await warehouse.close()
+})
