@@ -17,6 +17,9 @@ import type { BufferedRows, KeyRange, ReadStats } from '../tasks/task.ts'
 import type { TableWriter } from '../write/writer.ts'
 import type { TableCore } from './core.ts'
 
+/** Id of a table's first snapshot. */
+const FIRST_SNAPSHOT = 1
+
 /** What a scan is asked for, in engine terms. */
 export interface ScanRequest {
   readonly columns: readonly string[]
@@ -57,12 +60,13 @@ export function captureScan(
   request: ScanRequest,
 ): CapturedScan {
   const places = placesOf(core, writer, view, request)
-  const unpin = view === undefined ? undefined : core.pins.pin(view.snapshot.id)
+  // Before the first snapshot there are uncommitted files at most, which will be in the first one or later.
+  const unpin = core.pins.pin(view?.snapshot.id ?? FIRST_SNAPSHOT)
   const free = core.filePins.pin(writer === undefined ? [] : uncommittedPaths(core, writer))
   return {
     places,
     release() {
-      unpin?.()
+      unpin()
       free()
     },
   }

@@ -496,3 +496,15 @@ t.test('a table opened without a definition has the forms that lose nothing', as
   t.strictSame(await untyped.get(1), { k: 1, n: 5n, d: 19723 })
   await warehouse.close({ discard: true })
 })
+
+t.test('a scan from before the first snapshot keeps its files through commit, compaction and expiry', async (t) => {
+  const { warehouse, table } = await create(t.testdir(), { 'write-buffer-size': '1 kb' })
+  for (let from = 1; from <= 1000; from += 100) await table.put(rowsOf(from, from + 99))
+  const scan = table.scan()
+  await table.commit()
+  await table.compact({ full: true })
+  await table.expireSnapshots({ retainMax: 1 })
+  t.equal((await collect(scan)).length, 1000)
+  t.equal((await table.expireSnapshots({ retainMax: 1 })).heldBack.length, 0)
+  await warehouse.close()
+})
