@@ -6,7 +6,7 @@ import type { Random } from '../ports/random.ts'
 import { checkAborted, untilAborted } from '../tasks/abort.ts'
 import { newCancelFlag, submit, type TaskExecutor } from '../tasks/submit.ts'
 import type { FlushTask, RenumberTask, TaskTable } from '../tasks/task.ts'
-import type { BucketWriter, Flushing } from './bucket-writer.ts'
+import type { BucketWriter } from './bucket-writer.ts'
 import type { DELETE, INSERT } from './buffer.ts'
 import type { Router } from './route.ts'
 
@@ -85,10 +85,10 @@ export class TableWriter {
     const routed = batches.flatMap(({ kind, values }) =>
       this.#host.route(values).map((route) => ({ ...route, kind, values })),
     )
-    // Opening a bucket can fail (other bucket count): before anything is appended.
-    const targets = routed.map(({ partition, bucket }) => this.bucket(partition, bucket))
     checkAborted(signal, WRITE_ABORTED)
     await this.#room(signal)
+    // Only now: a discard may have forgotten buckets meanwhile. Opening one can fail (other bucket count): before anything is appended.
+    const targets = routed.map(({ partition, bucket }) => this.bucket(partition, bucket))
     routed.forEach(({ kind, values, rows }, index) => {
       targets[index]!.append(values, kind, rows)
     })
@@ -177,7 +177,16 @@ export class TableWriter {
   async #flushAll(bucket: BucketWriter): Promise<void> {
     for (let next = bucket.flushing[0]; next !== undefined; next = bucket.flushing[0]) {
       await this.#host.stall(bucket)
-      const files = await this.#write(bucket, next)
+      next.raisedBy = 0n
+      let files = await this.#run(bucket, { kind: 'flush', rows: next.rows })
+      // The last look and the landing are one step: a number that another writer takes in between would be used twice.
+      while (next.raisedBy > 0n) {
+        const offset = next.raisedBy
+        next.raisedBy = 0n
+        const renumbered = await this.#run(bucket, { kind: 'renumber', files, offset })
+        this.#host.removeFiles(bucket, files)
+        files = renumbered
+      }
       // discard() may have emptied the bucket meanwhile.
       if (bucket.flushing[0] !== next) {
         this.#host.removeFiles(bucket, files)
@@ -186,19 +195,6 @@ export class TableWriter {
       bucket.landFlush(next, files)
       this.#host.landed(bucket, files)
     }
-  }
-
-  async #write(bucket: BucketWriter, flushing: Flushing): Promise<readonly DataFile[]> {
-    flushing.raisedBy = 0n
-    let files = await this.#run(bucket, { kind: 'flush', rows: flushing.rows })
-    while (flushing.raisedBy > 0n) {
-      const offset = flushing.raisedBy
-      flushing.raisedBy = 0n
-      const renumbered = await this.#run(bucket, { kind: 'renumber', files, offset })
-      this.#host.removeFiles(bucket, files)
-      files = renumbered
-    }
-    return files
   }
 
   /** Writes files of a bucket again with sequence numbers raised by `offset`. */
