@@ -24,7 +24,10 @@ export function checkLimits(limits: AutoCommit): void {
   }
 }
 
-/** Watches what is uncommitted and calls `commit`. Its failures go to `failed`; the rows stay for the next try. */
+/**
+ * Watches what is uncommitted and calls `commit`. Its failures go to `failed`; the rows stay for the next try, which comes with
+ * the next write or after `millis`. What is due while a commit runs is committed after it.
+ */
 export class AutoCommitter {
   readonly #limits: AutoCommit
   readonly #clock: Clock
@@ -32,6 +35,7 @@ export class AutoCommitter {
   readonly #failed: (error: unknown) => void
   #timer: AbortController | undefined
   #running: Promise<void> | undefined
+  #again = false
 
   constructor(limits: AutoCommit, clock: Clock, commit: () => Promise<unknown>, failed: (error: unknown) => void) {
     this.#limits = limits
@@ -42,35 +46,53 @@ export class AutoCommitter {
 
   /** After each write: starts a commit when there is enough, or the clock for one. */
   wrote(rows: number, bytes: number): void {
-    if (
-      rows >= (this.#limits.rows ?? Number.POSITIVE_INFINITY) ||
-      bytes >= (this.#limits.bytes ?? Number.POSITIVE_INFINITY)
-    ) {
-      this.#start()
-    } else if (this.#limits.millis !== undefined && this.#timer === undefined) {
-      const timer = new AbortController()
-      this.#timer = timer
-      this.#clock.sleep(this.#limits.millis, { signal: timer.signal }).then(
-        () => this.#start(),
-        () => undefined,
-      )
-    }
+    const { rows: most = Number.POSITIVE_INFINITY, bytes: largest = Number.POSITIVE_INFINITY } = this.#limits
+    if (rows >= most || bytes >= largest) this.#start()
+    else this.#startClock()
   }
 
   /** Stops the clock and waits for a running commit. */
   async close(): Promise<void> {
+    this.#stopClock()
+    this.#again = false
+    while (this.#running !== undefined) await this.#running
+    this.#stopClock()
+  }
+
+  #startClock(): void {
+    if (this.#limits.millis === undefined || this.#timer !== undefined) return
+    const timer = new AbortController()
+    this.#timer = timer
+    // The process stays alive for it: rows that wait for their commit are not to be lost by coming to an end.
+    this.#clock.sleep(this.#limits.millis, { signal: timer.signal, ref: true }).then(
+      () => this.#start(),
+      () => undefined,
+    )
+  }
+
+  #stopClock(): void {
     this.#timer?.abort()
     this.#timer = undefined
-    await this.#running
   }
 
   #start(): void {
-    this.#timer?.abort()
-    this.#timer = undefined
-    this.#running ??= this.#commit()
-      .then(() => undefined, this.#failed)
+    this.#stopClock()
+    if (this.#running !== undefined) {
+      this.#again = true
+      return
+    }
+    this.#again = false
+    this.#running = this.#commit()
+      .then(
+        () => undefined,
+        (error: unknown) => {
+          this.#failed(error)
+          this.#startClock()
+        },
+      )
       .finally(() => {
         this.#running = undefined
+        if (this.#again) this.#start()
       })
   }
 }

@@ -56,7 +56,7 @@ export class RowWrites {
 
   async write(mutations: readonly unknown[], signal: AbortSignal | undefined): Promise<void> {
     const batches = mutations.map((mutation): WriteBatch => {
-      if (typeof mutation === 'object' && mutation !== null) {
+      if (typeof mutation === 'object' && mutation !== null && Object.keys(mutation).length === 1) {
         if ('put' in mutation) return { kind: INSERT, values: this.#encoder.rows(listOf(mutation.put)) }
         if ('delete' in mutation) return { kind: DELETE, values: this.#encoder.deletes(listOf(mutation.delete)) }
       }
@@ -111,8 +111,8 @@ export class RowWrites {
   /** Waits for writes and commits that were called, and for a commit that the handle started by itself. */
   async settled(): Promise<void> {
     await this.#last
-    await this.#auto?.close()
     await this.state.settled()
+    await this.#auto?.close()
   }
 
   async #inOrder(batches: () => Promise<readonly WriteBatch[]>, signal: AbortSignal | undefined): Promise<void> {
@@ -125,11 +125,16 @@ export class RowWrites {
 
   async #convert(batch: RecordBatch): Promise<Batch> {
     const { fields, primaryKeys } = this.state.core.schema
+    if (!isRecordBatch(batch)) {
+      throw new TableError('INVALID', 'putArrow takes a RecordBatch of apache-arrow. Give one, as in table.batches[0].', {
+        value: batch,
+      })
+    }
     const arrow = await loadArrow()
     try {
       return fromArrow(arrow, batch, fields, { keys: new Set(primaryKeys) })
     } catch (error) {
-      throw asTableError(error)
+      throw asTableError(error, 'write')
     }
   }
 
@@ -153,6 +158,12 @@ export class RowWrites {
     )
     return this.#restored
   }
+}
+
+/** By shape: the caller may have another copy of apache-arrow than ours. */
+function isRecordBatch(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || 'batches' in value) return false
+  return 'schema' in value && 'numRows' in value && 'data' in value
 }
 
 function checkIdentifier(identifier: bigint | number): bigint {

@@ -25,6 +25,8 @@ export class TableState {
   readonly #calls = new Set<Promise<unknown>>()
   #expiryRefused = false
   handles = 0
+  /** Handles among them that are closing: they commit nothing any more. */
+  leaving = 0
 
   /** `closed` is called at the end of `close`. */
   constructor(core: TableCore, closed: () => Promise<void>) {
@@ -79,6 +81,11 @@ export class TableState {
     return noted
   }
 
+  /** Whether a write or a commit of any handle is under way. */
+  get busy(): boolean {
+    return this.#calls.size > 0
+  }
+
   /** Resolves when no write and no commit of any handle is under way. */
   async settled(): Promise<void> {
     while (this.#calls.size > 0) await Promise.allSettled(this.#calls)
@@ -93,6 +100,7 @@ export class TableState {
 
   /** Full or normal compaction of a bucket; resolves when its result is in a snapshot, or waits for the commit of its rows. */
   async compact(full: boolean, bucket: BucketWriter, signal: AbortSignal | undefined): Promise<void> {
+    this.compactions.checkSchema(bucket)
     const manager = this.compactions.of(bucket)
     await (full ? manager.full(signal) : manager.normal(signal))
     await this.committer.settled()

@@ -215,9 +215,14 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
    * leaves the handle open, unless `discard` is set or the handle commits by itself.
    */
   async close(options: { readonly discard?: boolean } = {}): Promise<void> {
-    if (this.#closing !== undefined) return this.#closing
-    await this.#settleRows(options.discard === true)
-    this.#closing ??= this.#close()
+    while (this.#closing === undefined) {
+      await this.#writes?.settled()
+      // One step from the look to the end: a write in between would be lost with the handle.
+      if (this.#closing !== undefined) break
+      if (this.#state?.busy === true) continue
+      if (this.#losesRows()) await this.#settleRows(options.discard === true)
+      else this.#closing = this.#close()
+    }
     return this.#closing
   }
 
@@ -225,18 +230,23 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
     await this.close()
   }
 
+  /** Whether rows would be lost with this handle: no other one stays that could commit them. */
+  #losesRows(): boolean {
+    const state = this.#state
+    return state?.dirty === true && state.handles - state.leaving <= 1
+  }
+
   async #settleRows(discard: boolean): Promise<void> {
-    const writes = this.#writes
-    if (writes === undefined) return
-    await writes.settled()
-    if (!writes.state.dirty || writes.state.handles > 1) return
-    if (discard) await writes.discard()
-    else if (writes.automatic) await writes.commit({})
+    if (discard) await this.#writes?.discard()
+    else if (this.#writes?.automatic) await this.#writes.commit({})
     else throw uncommittedError(this.name)
   }
 
   async #close(): Promise<void> {
+    const state = this.#state
+    if (state !== undefined) state.leaving++
     await this.#reads.close()
+    if (state !== undefined) state.leaving--
     await this.#options.onClose()
   }
 

@@ -2,7 +2,7 @@ import tap from 'tap'
 import { type FieldType, type Table, t } from '../../engine/index.ts'
 import type { TableSchema } from '../../formats/meta/types.ts'
 import type { DataType, Field } from '../../formats/types/row-type.ts'
-import { alter, collect, open, storeOf } from '../support/warehouses.ts'
+import { alter, collect, open, openAlone, refused, storeOf } from '../support/warehouses.ts'
 
 /** A table that another engine alters between two opens. */
 class Altered {
@@ -179,4 +179,38 @@ tap.test('C100 other type changes: bounds of the old type never hide a row', asy
   await table.compact({ full: true })
   test.strictSame(await collect(table.scan()), [one, { ...two, n: 0.5 }], 'rewritten')
   await altered.close()
+})
+
+tap.test('a handle that does not know a newer schema leaves its rows as they are', async (test) => {
+  const path = test.testdir()
+  const [old, other] = [openAlone(path), openAlone(path)]
+  const table = await old.createTable('db.t', {
+    fields: { k: t.int(), v: t.int() },
+    primaryKey: ['k'],
+    options: { 'num-sorted-run.compaction-trigger': 2 },
+  })
+  await table.put({ k: 1, v: 1 })
+  await table.commit()
+  await alter(await storeOf(path, 'db', 't'), ({ fields, highestFieldId }) => ({
+    fields: [...fields, { id: highestFieldId + 1, name: 'added', type: { kind: 'int', nullable: true } }],
+    highestFieldId: highestFieldId + 1,
+  }))
+  const newer = (await other.table('db.t')) as unknown as Table<Record<string, unknown>, Record<string, unknown>>
+  await newer.put({ k: 2, v: 2, added: 42 })
+  await newer.commit()
+  // In the background it goes on without compaction; asked for one, it says what to do.
+  for (let k = 3; k < 8; k++) {
+    await table.put({ k, v: k })
+    await table.commit()
+  }
+  for (const full of [true, false]) {
+    await refused(test, table.compact({ full }), 'CONFLICT', { expected: 0, actual: 1 }, 'open it again')
+  }
+  await newer.refresh()
+  test.strictSame(await newer.get(2), { k: 2, v: 2, added: 42 })
+  await old.close()
+  await newer.compact({ full: true })
+  test.strictSame(await newer.get(2), { k: 2, v: 2, added: 42 })
+  test.equal((await collect(newer.scan())).length, 7)
+  await other.close()
 })
