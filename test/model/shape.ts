@@ -188,7 +188,7 @@ export class Rows {
     }
     for (let index = 0; index < shape.keys; index++) this.#indexes.set(this.#text(this.key(index)), index)
     const order = [...this.#indexes.values()].sort((a, b) => this.#compare(a, b))
-    order.forEach((index, place) => this.#place.set(index, place))
+    for (const [place, index] of order.entries()) this.#place.set(index, place)
   }
 
   /** All columns, in the order of the table. */

@@ -1,0 +1,95 @@
+import t from 'tap'
+import { compactionFits } from '../../../engine/plan/fits.ts'
+import { buildLevels } from '../../../engine/plan/levels.ts'
+import type { DataFile } from '../../../formats/meta/types.ts'
+import { compareBytes, file } from '../../support/plan-files.ts'
+
+const old = file({ name: 'old', level: 0, min: 0, max: 9, seq: [0, 9] })
+const own = file({ name: 'own', level: 0, min: 0, max: 9, seq: [20, 29] })
+const low = file({ name: 'low', level: 5, min: 0, max: 99, seq: [0, 5] })
+const merged = file({ name: 'merged', level: 5, min: 0, max: 9, seq: [0, 29] })
+
+const cases: readonly {
+  readonly promise: string
+  readonly files: readonly DataFile[]
+  readonly before: readonly DataFile[]
+  readonly after: readonly DataFile[]
+  readonly fits: boolean
+}[] = [
+  {
+    promise: 'a compaction fits the files it was planned for',
+    files: [old, own],
+    before: [old, own],
+    after: [merged],
+    fits: true,
+  },
+  {
+    promise: 'a file that came later and is newer is in nobody’s way',
+    files: [old, own, file({ name: 'new', min: 0, max: 9, seq: [30, 31] })],
+    before: [old, own],
+    after: [merged],
+    fits: true,
+  },
+  {
+    promise: 'a file of another writer that is older than an input must not stay above the output',
+    files: [old, own, file({ name: 'foreign', min: 4, seq: [12, 12] })],
+    before: [old, own],
+    after: [merged],
+    fits: false,
+  },
+  {
+    promise: 'nor when all merged rows were deletes and there is no output',
+    files: [old, own, file({ name: 'foreign', min: 4, seq: [12, 12] })],
+    before: [old, own],
+    after: [],
+    fits: false,
+  },
+  {
+    promise: 'an older file that shares no key with the inputs may stay above',
+    files: [old, own, file({ name: 'foreign', min: 10, seq: [12, 12] })],
+    before: [old, own],
+    after: [merged],
+    fits: true,
+  },
+  {
+    promise: 'an input that is gone, or at another level now, does not fit',
+    files: [own, { ...old, level: 5 }],
+    before: [old, own],
+    after: [merged],
+    fits: false,
+  },
+  {
+    promise: 'an output that overlaps a file at its level does not fit',
+    files: [old, own, file({ name: 'foreign', level: 5, min: 9, max: 20, seq: [3, 4] })],
+    before: [old, own],
+    after: [merged],
+    fits: false,
+  },
+  {
+    promise: 'an output beside a file at its level fits',
+    files: [old, own, file({ name: 'foreign', level: 5, min: 10, max: 20, seq: [3, 4] })],
+    before: [old, own],
+    after: [merged],
+    fits: true,
+  },
+  {
+    promise: 'older rows below the output stay below it',
+    files: [old, own, low],
+    before: [old, own],
+    after: [{ ...merged, level: 4 }],
+    fits: true,
+  },
+  {
+    promise: 'an upgraded file is no neighbour of itself',
+    files: [own, { ...low, level: 3 }],
+    before: [{ ...low, level: 3 }],
+    after: [low],
+    fits: true,
+  },
+]
+
+for (const { promise, files, before, after, fits } of cases) {
+  t.test(promise, async (t) => {
+    t.equal(compactionFits(buildLevels(files, 6, compareBytes), { before, after }), fits)
+  })
+}

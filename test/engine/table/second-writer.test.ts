@@ -1,0 +1,149 @@
+import t, { type Test } from 'tap'
+import { t as fields, TableError } from '../../../engine/index.ts'
+import { nodeClock } from '../../../engine/ports/node-clock.ts'
+import { createNodeFileSystem } from '../../../engine/ports/node-fs.ts'
+import { inlineExecutor, type TaskExecutor } from '../../../engine/tasks/submit.ts'
+import type { Task } from '../../../engine/tasks/task.ts'
+import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
+import { collect, dataFilesOnDisk, liveFiles, openAlone, storeOf } from '../../support/warehouses.ts'
+
+// Found by the model test (test/model): two writers of one table that share nothing but its files.
+
+const definition = (options: Readonly<Record<string, string>> = {}) => ({
+  fields: { k: fields.int(), v: fields.string() },
+  primaryKey: ['k'] as const,
+  options: { bucket: 1, ...options },
+})
+
+/** An executor that runs `before` ahead of each task. */
+function watched(before: (task: Task) => Promise<void>): TaskExecutor {
+  const inline = inlineExecutor(async () => ({
+    fs: createNodeFileSystem({ sync: false }),
+    clock: nodeClock,
+    codecs: await loadCodecs(),
+  }))
+  return {
+    ...inline,
+    async run(task, options) {
+      await before(task)
+      return inline.run(task, options)
+    },
+  }
+}
+
+async function rowsOf(path: string): Promise<readonly unknown[]> {
+  const warehouse = openAlone(path, { readOnly: true })
+  const rows = await collect((await warehouse.table('db.t')).scan())
+  await warehouse.close()
+  return rows
+}
+
+async function twoWriters(t: Test, before: (task: Task) => Promise<void>, options?: Readonly<Record<string, string>>) {
+  const path = t.testdir()
+  const [first, second] = [openAlone(path, { executor: watched(before) }), openAlone(path)]
+  const a = await first.createTable('db.t', definition(options))
+  const b = await second.table('db.t', definition(options))
+  t.teardown(async () => {
+    await first.close({ discard: true })
+    await second.close({ discard: true })
+  })
+  return { path, a, b }
+}
+
+t.test('the later commit wins although its rows are compacted while it is made', async (t) => {
+  let open = () => {}
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  const { path, a, b } = await twoWriters(t, (task) => (task.kind === 'compact' ? gate : Promise.resolve()), {
+    // Every landed file starts a full compaction.
+    'compaction.optimization-interval': '1 ms',
+  })
+  await a.put([
+    { k: 1, v: 'base' },
+    { k: 2, v: 'base' },
+  ])
+  await a.commit()
+  await b.refresh()
+  // The first of these numbers is in no file: the row is replaced before it is flushed. The other writer uses that number.
+  await a.put({ k: 1, v: 'replaced' })
+  await a.put({ k: 1, v: 'later commit' })
+  await b.put({ k: 1, v: 'earlier commit' })
+  await b.commit()
+  await a.commit()
+  open()
+  await a.compact()
+  t.same(await a.get(1), { k: 1, v: 'later commit' })
+  t.same(await rowsOf(path), [
+    { k: 1, v: 'later commit' },
+    { k: 2, v: 'base' },
+  ])
+})
+
+t.test(
+  'when rows cannot be moved above those of another writer, the commit fails and the next one moves them',
+  async (t) => {
+    let fails = 1
+    const { path, a, b } = await twoWriters(t, async (task) => {
+      if (task.kind === 'renumber' && fails-- > 0) throw new TableError('IO', 'The disk is full. Free some space.')
+    })
+    await a.put({ k: 1, v: 'later commit' })
+    await b.put([
+      { k: 0, v: 'earlier commit' },
+      { k: 1, v: 'earlier commit' },
+    ])
+    await b.commit()
+    await t.rejects(a.commit(), { code: 'IO' })
+    t.same(await a.get(1), { k: 1, v: 'later commit' }, 'its own rows are on top in between')
+    await a.commit()
+    t.same(await rowsOf(path), [
+      { k: 0, v: 'earlier commit' },
+      { k: 1, v: 'later commit' },
+    ])
+  },
+)
+
+t.test('a row that arrives while others are moved above another writer’s is moved with them', async (t) => {
+  let during = async () => {}
+  const { path, a, b } = await twoWriters(t, async (task) => {
+    if (task.kind === 'renumber') await during()
+  })
+  await a.put({ k: 1, v: 'first' })
+  await b.put([
+    { k: 0, v: 'other' },
+    { k: 1, v: 'other' },
+    { k: 2, v: 'other' },
+  ])
+  await b.commit()
+  let second: Promise<unknown> = Promise.resolve()
+  during = async () => {
+    during = async () => {}
+    await a.put({ k: 2, v: 'second' })
+    second = a.commit()
+  }
+  await a.commit()
+  await second
+  t.same(await rowsOf(path), [
+    { k: 0, v: 'other' },
+    { k: 1, v: 'first' },
+    { k: 2, v: 'second' },
+  ])
+})
+
+t.test('discard removes the files of compactions that built on each other', async (t) => {
+  const path = t.testdir()
+  const warehouse = openAlone(path)
+  const table = await warehouse.createTable('db.t', definition({ 'write-buffer-size': '4 kb' }))
+  await table.put({ k: -1, v: 'committed' })
+  await table.commit()
+  for (let from = 0; from < 3; from++) {
+    await table.put(Array.from({ length: 200 }, (_, index) => ({ k: index * 3 + from, v: 'x'.repeat(100) })))
+    await table.compact({ full: true })
+  }
+  t.ok(dataFilesOnDisk(`${path}/db.db/t`).length > 1, 'there is something to remove')
+  await table.discard()
+  await warehouse.close()
+  const live = await liveFiles(await storeOf(path, 'db', 't'))
+  t.same(dataFilesOnDisk(`${path}/db.db/t`), live.map(({ file }) => file.name).sort())
+  t.same(await rowsOf(path), [{ k: -1, v: 'committed' }])
+})
