@@ -11,7 +11,7 @@ import { type Place, runModel } from './run.ts'
 
 // A short part of the model test on a disk and two real threads. Threads run compiled code: `npm run build` first.
 const seed = Number(process.env.MODEL_SEED ?? randomInt(2_000_000_000, 3_000_000_000))
-const operations = Math.min(10_000, Math.ceil(Number(process.env.MODEL_OPERATIONS ?? 3000) / 6))
+const operations = Math.min(2000, Math.max(300, Math.ceil(Number(process.env.MODEL_OPERATIONS ?? 3000) / 100)))
 
 t.setTimeout(900_000)
 t.comment(`MODEL_SEED=${seed}, ${operations} operations with two threads: their order is not the same in each run`)
