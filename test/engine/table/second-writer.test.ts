@@ -52,12 +52,9 @@ async function twoWriters(t: Test, before: (task: Task) => Promise<void>, option
 
 t.test('the later commit wins although its rows are compacted while it is made', async (t) => {
   let open = () => {}
-  const gate = new Promise<void>((resolve) => {
-    open = resolve
-  })
+  let gate = Promise.resolve()
   const { path, a, b } = await twoWriters(t, (task) => (task.kind === 'compact' ? gate : Promise.resolve()), {
-    // Every landed file starts a full compaction.
-    'compaction.optimization-interval': '1 ms',
+    'num-sorted-run.compaction-trigger': '2',
   })
   await a.put([
     { k: 1, v: 'base' },
@@ -65,14 +62,18 @@ t.test('the later commit wins although its rows are compacted while it is made',
   ])
   await a.commit()
   await b.refresh()
+  gate = new Promise((resolve) => {
+    open = resolve
+  })
   // The first of these numbers is in no file: the row is replaced before it is flushed. The other writer uses that number.
   await a.put({ k: 1, v: 'replaced' })
   await a.put({ k: 1, v: 'later commit' })
   await b.put({ k: 1, v: 'earlier commit' })
   await b.commit()
   await a.commit()
+  const landed = new Promise<unknown>((resolve) => a.on('compaction', resolve).on('conflict', resolve))
   open()
-  await a.compact()
+  await landed
   t.same(await a.get(1), { k: 1, v: 'later commit' })
   t.same(await rowsOf(path), [
     { k: 1, v: 'later commit' },
@@ -108,6 +109,7 @@ t.test('a row that arrives while others are moved above another writer’s is mo
   const { path, a, b } = await twoWriters(t, async (task) => {
     if (task.kind === 'renumber') await during()
   })
+  const state = () => a.levels()[0]?.runs
   await a.put({ k: 1, v: 'first' })
   await b.put([
     { k: 0, v: 'other' },
@@ -120,6 +122,8 @@ t.test('a row that arrives while others are moved above another writer’s is mo
     during = async () => {}
     await a.put({ k: 2, v: 'second' })
     second = a.commit()
+    // Its rows land in a file while those of the first commit are still being moved.
+    while (state() !== 2) await new Promise((resolve) => setImmediate(resolve))
   }
   await a.commit()
   await second
