@@ -55,6 +55,7 @@ t.test('the later commit wins although its rows are compacted while it is made',
   let gate = Promise.resolve()
   const { path, a, b } = await twoWriters(t, (task) => (task.kind === 'compact' ? gate : Promise.resolve()), {
     'num-sorted-run.compaction-trigger': '2',
+    'compaction.size-ratio': '500',
   })
   await a.put([
     { k: 1, v: 'base' },
