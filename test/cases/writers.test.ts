@@ -1,7 +1,10 @@
 import t from 'tap'
+import { publishSnapshot } from '../../engine/commit/publish-snapshot.ts'
 import { t as types } from '../../engine/index.ts'
+import { resolve } from '../../engine/options/resolve.ts'
 import { createNodeFileSystem } from '../../engine/ports/node-fs.ts'
-import { openTableStore } from '../../engine/store/table-store.ts'
+import { manifestWriter, openTableStore } from '../../engine/store/table-store.ts'
+import { manualClock } from '../support/manual-clock.ts'
 import { alter, collect, dataFilesOnDisk, liveFiles, open, openAlone, refused, storeOf } from '../support/warehouses.ts'
 
 const definition = {
@@ -402,4 +405,71 @@ t.test('C068 manifests of several codecs are read in one table', async (t) => {
     await next.close()
     t.equal(tables.length, 1)
   }
+})
+
+t.test('C073 a compaction does not bring back a partition that another writer dropped meanwhile', async (t) => {
+  const path = t.testdir()
+  const real = createNodeFileSystem({ sync: false })
+  let drop: (() => Promise<unknown>) | undefined
+  const fs: typeof real = {
+    ...real,
+    // The other writer comes between the last look of the compaction's commit and its publishing.
+    async link(from, to) {
+      const now = drop
+      drop = undefined
+      await now?.()
+      await real.link(from, to)
+    },
+  }
+  const [warehouse, other] = [openAlone(path, { fs }), openAlone(path)]
+  const partitioned = {
+    fields: { p: types.int(), k: types.int(), v: types.int() },
+    primaryKey: ['p', 'k'],
+    partitionBy: ['p'],
+    options: { 'write-only': 'true' },
+  } as const
+  const table = await warehouse.createTable('db.t', partitioned)
+  for (const [p, v] of [
+    [1, 1],
+    [1, 2],
+    [2, 1],
+  ] as const) {
+    await table.put({ p, k: 1, v })
+    await table.commit()
+  }
+  const store = await storeOf(path, 'db', 't')
+  const conflicts: unknown[] = []
+  table.on('conflict', (event) => conflicts.push(event))
+  const entries = (await liveFiles(store)).filter(({ partition }) => Buffer.from(partition).readInt32LE(12) === 1)
+  t.equal(entries.length, 2)
+  const schema = await store.schemas.latest()
+  drop = () =>
+    publishSnapshot(
+      {
+        ...store,
+        newManifestWriter: () => manifestWriter(store, schema),
+        partitionFields: schema.fields.slice(0, 1),
+        options: resolve(schema.options),
+        clock: manualClock(),
+      },
+      {
+        kind: 'OVERWRITE',
+        user: 'dropper',
+        identifier: 1n,
+        prepare: async () => entries.map((entry) => ({ ...entry, kind: 'delete' as const })),
+      },
+    )
+  await table.compact({ full: true, partition: 'p=1' }).catch(() => undefined)
+  t.equal(drop, undefined)
+  await table.refresh()
+  t.same(await collect(table.scan()), [{ p: 2, k: 1, v: 1 }])
+  const reader = await other.table('db.t')
+  t.same(await collect(reader.scan()), [{ p: 2, k: 1, v: 1 }])
+  t.same(
+    (await table.snapshots()).map(({ kind }) => kind),
+    ['APPEND', 'APPEND', 'APPEND', 'OVERWRITE'],
+  )
+  t.ok(conflicts.length > 0, 'the event tells')
+  await warehouse.close()
+  await other.close()
 })
