@@ -1,4 +1,4 @@
-import { isTableError, TableError } from '../errors.ts'
+import { TableError } from '../errors.ts'
 import { createdBy } from '../plan/increment.ts'
 import { buildLevels } from '../plan/levels.ts'
 import type { ExpireResult } from '../upkeep/expire.ts'
@@ -23,7 +23,6 @@ export class TableState {
   readonly #expiry: Expiry
   readonly #closed: () => Promise<void>
   readonly #calls = new Set<Promise<unknown>>()
-  #expiryRefused = false
   handles = 0
   /** Handles among them that are closing: they commit nothing any more. */
   leaving = 0
@@ -148,13 +147,10 @@ export class TableState {
     }
   }
 
-  /** After a commit. What the options ask for and this version cannot do is told once, and left to other engines. */
+  /** After a commit, which is done whatever becomes of it. */
   #expireLater(): void {
-    if (this.core.options['write-only'] || this.#expiryRefused) return
-    this.expire({}).catch((error: unknown) => {
-      this.#expiryRefused = isTableError(error, 'UNSUPPORTED')
-      this.core.events.emit('failure', { during: 'expiry', error })
-    })
+    if (this.core.options['write-only']) return
+    this.expire({}).catch((error: unknown) => this.core.events.emit('failure', { during: 'expiry', error }))
   }
 }
 

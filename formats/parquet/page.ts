@@ -77,9 +77,11 @@ export class ChunkBytes {
       if (offset < 0 || offset + bytes > this.source.bytes) {
         throw corrupt(`bytes ${offset} to ${offset + bytes} are past the end of a file of ${this.source.bytes}`)
       }
+      this.counters.bytesRead += bytes
+      // One page of its own: nothing of it serves a later call, so it is not held.
+      if (bytes > READ_BLOCK) return this.source.read(offset, bytes)
       this.window = this.source.read(offset, bytes)
       this.start = offset
-      this.counters.bytesRead += bytes
       return this.window.subarray(0, length)
     }
     return this.window.subarray(at, at + length)

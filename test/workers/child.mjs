@@ -115,9 +115,13 @@ const programs = {
       options: { bucket: 1, 'write-only': true, 'write-buffer-size': '64 mb' },
     })
     const contentOf = (k) => {
-      const value = new Uint8Array(bytes)
-      for (let at = 0; at < bytes; at++) value[at] = at * 7 + k + (at >>> 8)
-      return value
+      const words = new Uint32Array(bytes / 4)
+      let random = k + 1
+      for (let at = 0; at < words.length; at++) {
+        random = (Math.imul(random, 1664525) + 1013904223) >>> 0
+        words[at] = random
+      }
+      return new Uint8Array(words.buffer)
     }
     for (let k = 0; k < 10; k++) {
       await table.put({ k, v: contentOf(k) })
