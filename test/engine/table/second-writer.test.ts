@@ -40,7 +40,10 @@ async function rowsOf(path: string): Promise<readonly unknown[]> {
 
 async function twoWriters(t: Test, before: (task: Task) => Promise<void>, options?: Readonly<Record<string, string>>) {
   const path = t.testdir()
-  const [first, second] = [openAlone(path, { executor: watched(before) }), openAlone(path)]
+  const [first, second] = [
+    openAlone(path, { executor: watched(before) }),
+    openAlone(path, { executor: watched(before) }),
+  ]
   const a = await first.createTable('db.t', definition(options))
   const b = await second.table('db.t', definition(options))
   t.teardown(async () => {
