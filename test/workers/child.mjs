@@ -48,7 +48,12 @@ const programs = {
     await table.close()
     tell((await commit).created)
     await Promise.all(work)
-    tell((await scan.next()).done)
+    tell(
+      await scan.next().then(
+        ({ done }) => done,
+        ({ code }) => code,
+      ),
+    )
   },
 
   /** C124 */
