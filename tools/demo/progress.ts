@@ -14,7 +14,7 @@ const REDRAW_MILLIS = 100
 const LINE_MILLIS = 5000
 
 /** Rows, rows a second, running compactions and the time left, in one line. */
-export function progressText({ rows, total, seconds, running }: ProgressState): string {
+function progressText({ rows, total, seconds, running }: ProgressState): string {
   const rate = seconds > 0 ? rows / seconds : 0
   const percent = total === 0 ? 100 : Math.floor((rows / total) * 100)
   const left = rate > 0 ? formatSeconds((total - rows) / rate) : '?'
