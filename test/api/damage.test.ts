@@ -99,7 +99,7 @@ for (const [damage, apply] of Object.entries(damages)) {
     }
     const again = await open(path)
     const damaged = await again.table('db.t')
-    t.same(await collect(damaged.scan({ range: { gte: { p: 2 } } })), [{ p: 2, k: 1, v: 1 }])
+    t.same(await collect(damaged.scan({ where: { p: 2 } })), [{ p: 2, k: 1, v: 1 }])
     t.same(await damaged.get({ p: 2, k: 1 }), { p: 2, k: 1, v: 1 })
     await refused(t, collect(damaged.scan()), 'CORRUPT', {}, `${bucket}/data-`)
     await refused(t, damaged.get({ p: 1, k: 1 }), 'CORRUPT', {}, `${bucket}/data-`)
