@@ -2,28 +2,33 @@ import type { DataFile } from '../../formats/meta/types.ts'
 import type { CompactionChange } from './increment.ts'
 import { filesOf, type Levels, maxSequence } from './levels.ts'
 
+/** A compaction that ran. */
+export interface FinishedCompaction extends CompactionChange {
+  /** Its deletes were forgotten: no older row was to be outside of it. */
+  readonly dropDelete: boolean
+}
+
 /**
  * Whether a compaction may still take the place of its inputs, in levels that changed since it was planned.
  *
  *   - Its inputs are all there, at the levels they had.
- *   - What stays above its output and shares keys with it is newer. A file that another writer committed meanwhile may be older
- *     than an input that was not committed yet: it would stay above, and its old rows would win.
- *   - Its output overlaps nothing that stays at the output level (I3).
+ *   - Files that stay above its output and share keys with it are newer than all it merged. A file that another writer committed
+ *     meanwhile may be older than an input that was not committed yet: it would stay above, and its old rows would win.
+ *   - No file that stays, wherever, is older and shares keys with it when it forgot deletes: old rows would come back (I6).
+ *   - It overlaps nothing that stays at the output level (I3).
  */
-export function compactionFits(levels: Levels, { before, after }: CompactionChange): boolean {
+export function compactionFits(levels: Levels, { before, after, dropDelete }: FinishedCompaction): boolean {
   const files = filesOf(levels)
   const present = new Set(files.map(placeOf))
   if (!before.every((file) => present.has(placeOf(file)))) return false
   const inputs = new Set(before.map(placeOf))
   const newest = maxSequence(before)
-  // Without output all merged rows were deletes that nothing below needed: whatever stays must be newer.
-  const outputLevel = after.reduce((max, file) => Math.max(max, file.level), after.length === 0 ? Infinity : 0)
+  const outputLevel = after.reduce((max, file) => Math.max(max, file.level), -1)
   return files.every((file) => {
     if (inputs.has(placeOf(file))) return true
-    if (file.level < outputLevel && file.minSequence <= newest) {
-      return !before.some((input) => overlaps(input, file, levels))
-    }
-    return !after.some((output) => output.level === file.level && overlaps(output, file, levels))
+    const older = file.minSequence <= newest
+    if (file.level !== outputLevel && !(older && (dropDelete || file.level < outputLevel))) return true
+    return ![...before, ...after].some((other) => overlaps(other, file, levels))
   })
 }
 

@@ -200,7 +200,8 @@ export class Compactions {
   #land(bucket: BucketWriter, plan: CompactionPlan, result: FilesResult): boolean {
     const upgraded = upgradesOf(result)
     const written = result.after.filter((file) => !upgraded.has(file.name))
-    if (!compactionFits(bucket.levels, result)) {
+    const finished = { before: result.before, after: result.after, dropDelete: plan.dropDelete }
+    if (!compactionFits(bucket.levels, finished)) {
       this.#core.removeUnnamed(bucket.folder, written)
       this.#core.events.emit('conflict', {
         partition: this.#core.partitionName(bucket.partition),
@@ -209,7 +210,7 @@ export class Compactions {
       })
       return false
     }
-    bucket.landCompaction(result.before, result.after)
+    bucket.landCompaction(finished)
     this.#core.events.emit('compaction', this.#event(bucket, plan, result, upgraded, written))
     this.#landed(bucket)
     return true

@@ -2,7 +2,7 @@ import type { Batch } from '../../formats/column/column.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import type { Field } from '../../formats/types/row-type.ts'
 import { assert } from '../assert.ts'
-import { compactionFits } from '../plan/fits.ts'
+import { compactionFits, type FinishedCompaction } from '../plan/fits.ts'
 import { buildLevels, filesOf, type Levels, maxSequence, replaceFiles } from '../plan/levels.ts'
 import type { BufferedRows } from '../tasks/task.ts'
 import { type DELETE, type INSERT, WriteBuffer } from './buffer.ts'
@@ -22,6 +22,8 @@ export interface PendingChange {
   readonly kind: 'flush' | 'compact'
   readonly before: readonly DataFile[]
   readonly after: readonly DataFile[]
+  /** A compaction that forgot deletes. */
+  readonly dropDelete: boolean
   /** The earliest cut whose commit may hold it: the highest of the rows it has seen; 0 = committed rows only. */
   readonly epoch: number
 }
@@ -104,11 +106,11 @@ export class BucketWriter {
   landFlush(flushing: Flushing, files: readonly DataFile[]): void {
     assert(this.#flushing[0] === flushing, 'I7: flushes of a bucket land in order')
     this.#flushing.shift()
-    this.#change({ kind: 'flush', before: [], after: files, epoch: flushing.epoch })
+    this.#change({ kind: 'flush', before: [], after: files, dropDelete: false, epoch: flushing.epoch })
   }
 
-  landCompaction(before: readonly DataFile[], after: readonly DataFile[]): PendingChange {
-    const change: PendingChange = { kind: 'compact', before, after, epoch: this.epochOf(before) }
+  landCompaction({ before, after, dropDelete }: FinishedCompaction): PendingChange {
+    const change: PendingChange = { kind: 'compact', before, after, dropDelete, epoch: this.epochOf(before) }
     this.#change(change)
     return change
   }

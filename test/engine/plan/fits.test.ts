@@ -14,6 +14,7 @@ const cases: readonly {
   readonly files: readonly DataFile[]
   readonly before: readonly DataFile[]
   readonly after: readonly DataFile[]
+  readonly dropDelete?: boolean
   readonly fits: boolean
 }[] = [
   {
@@ -42,6 +43,38 @@ const cases: readonly {
     files: [old, own, file({ name: 'foreign', min: 4, seq: [12, 12] })],
     before: [old, own],
     after: [],
+    dropDelete: true,
+    fits: false,
+  },
+  {
+    promise: 'a newer file is in nobody’s way when there is no output',
+    files: [old, own, file({ name: 'new', min: 0, max: 9, seq: [30, 31] })],
+    before: [old, own],
+    after: [],
+    dropDelete: true,
+    fits: true,
+  },
+  {
+    promise: 'a forgotten delete must not let a row come back that another writer moved to the output level',
+    files: [own, file({ name: 'foreign', level: 5, min: 4, seq: [12, 12] })],
+    before: [own],
+    after: [],
+    dropDelete: true,
+    fits: false,
+  },
+  {
+    promise: 'nor one that it moved below the output level',
+    files: [own, file({ name: 'foreign', level: 5, min: 4, seq: [12, 12] })],
+    before: [own],
+    after: [{ ...own, name: 'merged', level: 4 }],
+    dropDelete: true,
+    fits: false,
+  },
+  {
+    promise: 'an input and a file at the output level may not share a key, though the output does not',
+    files: [own, file({ name: 'foreign', level: 5, min: 4, seq: [12, 12] })],
+    before: [own],
+    after: [file({ name: 'merged', level: 5, min: 8, max: 9, seq: [20, 29] })],
     fits: false,
   },
   {
@@ -88,8 +121,8 @@ const cases: readonly {
   },
 ]
 
-for (const { promise, files, before, after, fits } of cases) {
+for (const { promise, files, before, after, dropDelete = false, fits } of cases) {
   t.test(promise, async (t) => {
-    t.equal(compactionFits(buildLevels(files, 6, compareBytes), { before, after }), fits)
+    t.equal(compactionFits(buildLevels(files, 6, compareBytes), { before, after, dropDelete }), fits)
   })
 }

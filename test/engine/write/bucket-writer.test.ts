@@ -67,7 +67,11 @@ t.test('a pending compaction is dropped when an older file of another writer wou
   const own = { ...flushed(bucket, 'own', 1, 1, 1), minSequence: 11n }
   bucket.discard()
   const again = bucketOf(committed, own)
-  again.landCompaction([committed, own], [file({ name: 'merged', level: 5, min: 0, max: 9, seq: [0, 11] })])
+  again.landCompaction({
+    before: [committed, own],
+    after: [file({ name: 'merged', level: 5, min: 0, max: 9, seq: [0, 11] })],
+    dropDelete: true,
+  })
   const live = [committed, own, file({ name: 'foreign', min: 1, seq: [10, 10] })]
   t.equal(again.rebase(live).length, 1)
   t.same(names(again), ['committed@0', 'foreign@0', 'own@0'])
@@ -76,7 +80,7 @@ t.test('a pending compaction is dropped when an older file of another writer wou
 t.test('an upgrade of an uncommitted file that is dropped leaves the file uncommitted', async (t) => {
   const bucket = bucketOf()
   const own = flushed(bucket, 'own', 7, 1)
-  bucket.landCompaction([own], [{ ...own, level: 5 }])
+  bucket.landCompaction({ before: [own], after: [{ ...own, level: 5 }], dropDelete: true })
   t.equal(bucket.epochOf([own]), 7)
   const live = [file({ name: 'foreign', level: 5, min: 1, seq: [0, 0] })]
   const higher = { ...own, name: 'higher', minSequence: 1n, maxSequence: 1n }
@@ -89,8 +93,8 @@ t.test('what no commit took is given back whole by discard', async (t) => {
   const bucket = bucketOf(committed)
   const own = flushed(bucket, 'own', 1, 1)
   const first = file({ name: 'first', level: 4, min: 0, max: 9, seq: [0, 10] })
-  bucket.landCompaction([committed, own], [first])
-  bucket.landCompaction([first], [{ ...first, level: 5 }])
+  bucket.landCompaction({ before: [committed, own], after: [first], dropDelete: true })
+  bucket.landCompaction({ before: [first], after: [{ ...first, level: 5 }], dropDelete: true })
   bucket.append(rows(5), INSERT)
   t.same(
     bucket.discard().map(({ kind, after }) => `${kind} ${after.map(({ name }) => name)}`),
