@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { loadCodecs } from '../formats/compress/load-codecs.ts'
 import { createPool } from '../workers/pool.ts'
 import { TableError } from './errors.ts'
+import { checkNames } from './options/check-names.ts'
 import { breathe, nodeClock } from './ports/node-clock.ts'
 import { createNodeFileSystem } from './ports/node-fs.ts'
 import { nodeRandom } from './ports/node-random.ts'
@@ -37,7 +38,7 @@ const states = new Map<string, Promise<TableState>>()
 
 /** Opens a folder of tables; it is created unless `readOnly`. Nothing else is read, and no thread starts before it is needed. */
 export async function openWarehouse(path: string, options: WarehouseOptions = {}): Promise<Warehouse> {
-  check(options)
+  check(path, options)
   if (options.signal?.aborted) {
     throw new TableError(
       'ABORTED',
@@ -82,7 +83,15 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
   })
 }
 
-function check(options: WarehouseOptions): void {
+const OPTIONS = ['durability', 'readOnly', 'workers', 'cacheBytes', 'tempDir', 'logger', 'signal']
+
+function check(path: string, options: WarehouseOptions): void {
+  if (typeof path !== 'string' || path === '') {
+    throw new TableError('INVALID', `The path of a warehouse is ${String(path)}: give a folder as text.`, {
+      value: path,
+    })
+  }
+  checkNames('openWarehouse', options, OPTIONS)
   const { durability, workers, cacheBytes } = options
   if (durability !== undefined && durability !== 'fsync' && durability !== 'none') {
     throw invalid('durability', durability, "'fsync' or 'none'")

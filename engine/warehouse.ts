@@ -6,6 +6,7 @@ import { type AnyTableDefinition, type TableDefinition, toTableSchema, valueForm
 import type { Fields, InputRow, KeyNames, KeyOf, RowOf } from './api/fields.ts'
 import { isTableError, TableError } from './errors.ts'
 import { checkWritable } from './options/check.ts'
+import { checkNames } from './options/check-names.ts'
 import type { Clock } from './ports/clock.ts'
 import type { FileSystem } from './ports/file-system.ts'
 import type { Random } from './ports/random.ts'
@@ -56,6 +57,12 @@ interface OpenTable {
   readonly automatic: boolean
 }
 
+const TABLE_OPTIONS = ['autoCommit', 'commitUser']
+
+function tableOptions({ autoCommit, commitUser }: TableOptions): TableOptions {
+  return { ...(autoCommit !== undefined && { autoCommit }), ...(commitUser !== undefined && { commitUser }) }
+}
+
 /** A folder of tables, `<path>/<database>.db/<table>`. */
 export class Warehouse {
   /** Absolute, symbolic links resolved. */
@@ -86,9 +93,13 @@ export class Warehouse {
     options: { readonly ifNotExists?: boolean } & TableOptions = {},
   ): Promise<Table<RowOf<F>, InputRow<F>, KeyOf<F, PK>>> {
     this.#checkOpen()
+    checkNames('createTable', options, ['ifNotExists', ...TABLE_OPTIONS])
     const { fs, random, clock, readOnly } = this.#context
     const id = parseTableName(name)
     const schema = toTableSchema(definition, clock.now())
+    if (readOnly && options.ifNotExists === true && (await tableExists(fs, tableFolder(this.path, id)))) {
+      return this.table(name, definition, tableOptions(options))
+    }
     if (readOnly) {
       throw new TableError(
         'INVALID',
@@ -124,7 +135,9 @@ export class Warehouse {
   ): Promise<unknown> {
     this.#checkOpen()
     const definition = 'fields' in first ? first : undefined
-    return this.#openTable(name, definition, definition === undefined ? (first as TableOptions) : second)
+    const options = definition === undefined ? (first as TableOptions) : second
+    checkNames('table', options, TABLE_OPTIONS)
+    return this.#openTable(name, definition, options)
   }
 
   /** Names of all tables, `database.table`, in order. */

@@ -104,8 +104,8 @@ export interface BucketExplanation {
 }
 
 export type Mutation<Input, Key> =
-  | { readonly put: Input | readonly Input[] }
-  | { readonly delete: Key | readonly Key[] }
+  | { readonly put: Input | readonly Input[]; readonly delete?: never }
+  | { readonly delete: Key | readonly Key[]; readonly put?: never }
 
 /** When a handle commits by itself: at the first limit that is reached. */
 export interface AutoCommit {

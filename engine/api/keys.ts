@@ -48,7 +48,7 @@ export class Keys {
     try {
       this.#writeSingle.append([this.#asObject(key)])
     } catch (error) {
-      throw asTableError(error)
+      throw asTableError(error, 'key')
     }
     return this.#single.view()
   }
@@ -62,7 +62,7 @@ export class Keys {
         { forms: this.#forms, keys: this.#names },
       )
     } catch (error) {
-      throw asTableError(error)
+      throw asTableError(error, 'key')
     }
   }
 
@@ -103,7 +103,17 @@ export class Keys {
     const key = inclusive ?? exclusive
     if (key === undefined) return undefined
     const values = this.#prefix(this.#asObject(key), partition)
-    return values.length === 0 ? undefined : { values, inclusive: inclusive !== undefined }
+    if (values.length > 0) return { values, inclusive: inclusive !== undefined }
+    throw new TableError(
+      'INVALID',
+      `A bound of range gives no column of ${this.#sorted().join(', ')}, by which rows are sorted. Give the leading ones; choose partitions with where.`,
+      { value: key },
+    )
+  }
+
+  /** Key columns that rows of a partition are sorted by. */
+  #sorted(): readonly string[] {
+    return this.#schema.primaryKeys.filter((name) => !this.#schema.partitionKeys.includes(name))
   }
 
   /** Values of the leading trimmed key columns; those of partition columns go into `partition`. */
@@ -156,7 +166,7 @@ export class Keys {
       const scalar = toScalar(field.name, { ...field.type, nullable: false }, this.#forms.get(field.name), value, true)
       return scalar as Scalar
     } catch (error) {
-      throw asTableError(error)
+      throw asTableError(error, 'key')
     }
   }
 

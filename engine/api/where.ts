@@ -51,7 +51,7 @@ function parseNode(where: unknown, context: Context): Predicate {
   if (!isPlain(where))
     throw invalid('where is not an object. Give { column: value } or { column: { gt: value } }.', where)
   const parts = Object.entries(where).flatMap(([name, value]): Predicate[] => {
-    if (value === undefined) return []
+    if (value === undefined) throw undefinedOperand(name)
     if (name === 'and' || name === 'or')
       return [{ op: name, children: list(name, value).map((child) => parseNode(child, context)) }]
     if (name === 'not') return [{ op: 'not', child: parseNode(value, context) }]
@@ -74,7 +74,7 @@ function parseColumn(name: string, value: unknown, context: Context): Predicate[
   if (!isPlain(value))
     return nested ? refuseNested(name, value) : [{ op: 'eq', column: name, value: scalar(field, value, context) }]
   return Object.entries(value).flatMap(([test, operand]): Predicate[] => {
-    if (operand === undefined) return []
+    if (operand === undefined) throw undefinedOperand(name)
     if (test === 'isNull') {
       if (typeof operand !== 'boolean')
         throw invalid(`isNull of ${JSON.stringify(name)} is not a boolean. Give true or false.`, operand, name)
@@ -96,6 +96,15 @@ function parseColumn(name: string, value: unknown, context: Context): Predicate[
   })
 }
 
+/** A condition that forgot its value must not become one that everything meets. */
+function undefinedOperand(name: string): TableError {
+  return invalid(
+    `where compares ${JSON.stringify(name)} with undefined. Leave it out to match every row, or give a value.`,
+    undefined,
+    name,
+  )
+}
+
 function refuseNested(name: string, value: unknown): never {
   throw invalid(
     `Column ${JSON.stringify(name)} is nested: where tests only whether it is null. Filter rows after the scan.`,
@@ -115,7 +124,7 @@ function scalar(field: Field, value: unknown, { forms }: Context): Scalar {
   try {
     return toScalar(field.name, field.type, forms.get(field.name), value) as Scalar
   } catch (error) {
-    throw asTableError(error)
+    throw asTableError(error, 'where')
   }
 }
 

@@ -144,8 +144,15 @@ export class TableCore {
 
   /** The view of a newer snapshot, all schemas it needs at hand; `show` makes it the one to look at. */
   async viewTo(snapshot: Snapshot | undefined): Promise<TableView | undefined> {
-    if (snapshot === undefined) return undefined
     const before = this.#view
+    if (snapshot === undefined) {
+      if (before === undefined) return undefined
+      throw new TableError(
+        'NOT_FOUND',
+        `The snapshots of ${this.name} are gone: snapshot ${before.snapshot.id} was there before. Restore the folder, or close the table.`,
+        { table: this.name, path: this.store.paths.snapshots, value: before.snapshot.id },
+      )
+    }
     const view =
       before === undefined ? await loadView(this.store, snapshot) : await advanceView(this.store, before, snapshot)
     await this.readSchemas(view)

@@ -31,7 +31,7 @@ export class RowEncoder {
     try {
       return batchOfRows(this.#schema.fields, filled, { forms: this.#forms, keys: this.#keyNames })
     } catch (error) {
-      throw asTableError(error)
+      throw asTableError(error, 'write')
     }
   }
 

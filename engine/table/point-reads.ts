@@ -177,7 +177,7 @@ export class PointReads {
       cacheKey: (file) => {
         let key = this.#cacheKeys.get(file)
         if (key === undefined) {
-          key = `${file.name} ${this.#core.schema.id}`
+          key = `${store.paths.table} ${file.name} ${this.#core.schema.id}`
           this.#cacheKeys.set(file, key)
         }
         return key

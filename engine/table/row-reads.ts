@@ -7,6 +7,7 @@ import type { Keys, Range } from '../api/keys.ts'
 import { asTableError } from '../api/value-errors.ts'
 import { parseWhere } from '../api/where.ts'
 import { isTableError, TableError } from '../errors.ts'
+import { checkNames } from '../options/check-names.ts'
 import { fieldNamed } from '../plan/kv-layout.ts'
 import type { TableView } from '../store/view.ts'
 import type { TableCore } from './core.ts'
@@ -14,6 +15,9 @@ import { PointReads, type PointRow } from './point-reads.ts'
 import { type CapturedScan, captureScan, type ScanRequest, scanBatches } from './reads.ts'
 import { checkAborted, ScanIterator } from './scan-iterator.ts'
 import type { TableState } from './state.ts'
+
+const READ_OPTIONS = ['columns', 'snapshot', 'signal']
+const SCAN_OPTIONS = [...READ_OPTIONS, 'range', 'where', 'limit', 'ordered', 'reverse', 'onStats']
 
 /** Rows turned into objects at a time: a consumer that leaves early has not paid for a whole batch. */
 const ROWS_AT_A_TIME = 1024
@@ -35,7 +39,7 @@ export class RowReads {
   readonly #whole: Projection
   /** Readers of blocks that the cache of point reads holds: a block is asked again and again. */
   readonly #readers = new WeakMap<Batch, (row: number) => Record<string, unknown>>()
-  readonly #scans = new Set<{ return(): Promise<unknown> }>()
+  readonly #scans = new Set<{ fail(error: unknown): Promise<void> }>()
 
   constructor(core: TableCore, state: TableState | undefined, keys: Keys, forms: ValueForms) {
     this.#core = core
@@ -73,11 +77,15 @@ export class RowReads {
     try {
       return read(row)
     } catch (error) {
-      throw asTableError(error)
+      throw asTableError(error, 'read')
     }
   }
 
   async getMany(keys: readonly unknown[], options: AnyReadOptions): Promise<(Record<string, unknown> | undefined)[]> {
+    checkNames('getMany', options, READ_OPTIONS)
+    if (!Array.isArray(keys)) {
+      throw new TableError('INVALID', 'getMany takes an array of keys. Give one, or call get.', { value: keys })
+    }
     const batch = this.#keys.batch(keys)
     const { fields, indexes } = options.columns === undefined ? this.#whole : this.#projection(options.columns)
     const pick = ({ batch, row, offset }: PointRow): Batch => ({
@@ -151,13 +159,18 @@ export class RowReads {
     try {
       return rowsOf(batch, this.#forms)
     } catch (error) {
-      throw asTableError(error)
+      throw asTableError(error, 'read')
     }
   }
 
   /** Ends every scan that is open. */
   async close(): Promise<void> {
-    for (const scan of this.#scans) await scan.return()
+    const closed = new TableError(
+      'CLOSED',
+      `${this.#core.name} was closed while it was scanned. Open the table again and scan anew.`,
+      { table: this.#core.name },
+    )
+    for (const scan of this.#scans) await scan.fail(closed)
   }
 
   /** The state to read: a snapshot by id, else the newest that this handle knows; a handle that only reads looks for it. */
@@ -169,6 +182,7 @@ export class RowReads {
   }
 
   #request(options: AnyScanOptions): ScanRequest {
+    checkNames('scan', options, SCAN_OPTIONS)
     if (options.reverse === true) {
       throw new TableError('UNSUPPORTED', 'Reverse scans are not supported yet. Collect the rows and reverse them.', {
         value: 'reverse',
@@ -213,10 +227,11 @@ export class RowReads {
   /** A file that is gone because its snapshot was expired elsewhere is no damage. */
   async #explained(error: unknown, snapshot: number | undefined): Promise<unknown> {
     if (!isTableError(error, 'CORRUPT') || snapshot === undefined) return error
-    if (await this.#core.store.snapshots.isLive(snapshot)) return error
+    const { snapshots } = this.#core.store
+    if ((await snapshots.latestId()) === undefined || (await snapshots.isLive(snapshot))) return error
     return new TableError(
       'EXPIRED',
-      `Snapshot ${snapshot} of ${this.#core.name} was expired while it was read. Read again: a newer snapshot is there.`,
+      `Snapshot ${snapshot} of ${this.#core.name} was expired while it was read. Call refresh() and read again: a newer snapshot is there.`,
       { table: this.#core.name, value: snapshot },
       error,
     )

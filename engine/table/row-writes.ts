@@ -5,6 +5,7 @@ import type { CommitOptions, CommitResult } from '../api/calls.ts'
 import type { Keys } from '../api/keys.ts'
 import { asTableError } from '../api/value-errors.ts'
 import { TableError } from '../errors.ts'
+import { checkNames } from '../options/check-names.ts'
 import { DELETE, INSERT } from '../write/buffer.ts'
 import type { WriteBatch } from '../write/writer.ts'
 import { AutoCommitter, checkLimits } from './auto-commit.ts'
@@ -55,6 +56,11 @@ export class RowWrites {
   }
 
   async write(mutations: readonly unknown[], signal: AbortSignal | undefined): Promise<void> {
+    if (!Array.isArray(mutations)) {
+      throw new TableError('INVALID', 'write takes an array of mutations. Give [{ put: rows }, { delete: keys }].', {
+        value: mutations,
+      })
+    }
     const batches = mutations.map((mutation): WriteBatch => {
       if (typeof mutation === 'object' && mutation !== null && Object.keys(mutation).length === 1) {
         if ('put' in mutation) return { kind: INSERT, values: this.#encoder.rows(listOf(mutation.put)) }
@@ -74,7 +80,8 @@ export class RowWrites {
     await this.#inOrder(async () => [{ kind: INSERT, values: await converted }], signal)
   }
 
-  commit(options: CommitOptions): Promise<CommitResult> {
+  async commit(options: CommitOptions): Promise<CommitResult> {
+    checkNames('commit', options, ['identifier', 'properties', 'signal'])
     return this.state.during(this.#commit(options))
   }
 
@@ -126,9 +133,13 @@ export class RowWrites {
   async #convert(batch: RecordBatch): Promise<Batch> {
     const { fields, primaryKeys } = this.state.core.schema
     if (!isRecordBatch(batch)) {
-      throw new TableError('INVALID', 'putArrow takes a RecordBatch of apache-arrow. Give one, as in table.batches[0].', {
-        value: batch,
-      })
+      throw new TableError(
+        'INVALID',
+        'putArrow takes a RecordBatch of apache-arrow. Give one, as in table.batches[0].',
+        {
+          value: batch,
+        },
+      )
     }
     const arrow = await loadArrow()
     try {
@@ -142,6 +153,13 @@ export class RowWrites {
   async #committedBefore(identifier: bigint): Promise<CommitResult | undefined> {
     const snapshot = await this.#history.find(identifier)
     if (snapshot === undefined) return undefined
+    if (this.state.handles > 1) {
+      throw new TableError(
+        'INVALID',
+        `Identifier ${identifier} is committed already, so its rows would be dropped, and with them those of other handles of the table in this process. Close the others before you replay commits.`,
+        { value: identifier },
+      )
+    }
     await this.state.discard()
     return { id: snapshot.id, created: false, snapshots: [infoOf(snapshot)], identifier, records: 0, files: 0 }
   }

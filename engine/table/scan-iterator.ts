@@ -19,6 +19,7 @@ export class ScanIterator<T> implements Scan<T> {
   #items: readonly T[] = []
   #next = 0
   #ended = false
+  #failure: { readonly error: unknown } | undefined
   #pulling: Promise<unknown> = Promise.resolve()
 
   constructor(start: () => AsyncGenerator<readonly T[]>, release: () => void, signal: AbortSignal | undefined) {
@@ -46,6 +47,13 @@ export class ScanIterator<T> implements Scan<T> {
     return { done: true, value: undefined }
   }
 
+  /** Ends the scan from outside: a consumer that comes back for more gets the error, not an end that looks complete. */
+  async fail(error: unknown): Promise<void> {
+    if (this.#ended) return
+    this.#failure = { error }
+    await this.return()
+  }
+
   [Symbol.asyncIterator](): Scan<T> {
     return this
   }
@@ -58,9 +66,11 @@ export class ScanIterator<T> implements Scan<T> {
     try {
       if (!this.#ended) checkAborted(this.#signal)
       while (this.#next >= this.#items.length) {
+        if (this.#failure !== undefined) throw this.#failure.error
         if (this.#ended) return { done: true, value: undefined }
         this.#stream ??= this.#start()
         const { done, value } = await this.#stream.next()
+        if (this.#ended) continue
         if (done === true) {
           await this.return()
           return { done: true, value: undefined }

@@ -15,6 +15,7 @@ import type {
 } from '../api/calls.ts'
 import { Keys } from '../api/keys.ts'
 import { TableError } from '../errors.ts'
+import { checkNames } from '../options/check-names.ts'
 import { bucketsOf } from '../store/view.ts'
 import type { ExpireResult } from '../upkeep/expire.ts'
 import type { ExpireOverrides } from '../upkeep/expire-request.ts'
@@ -139,6 +140,7 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
    */
   async compact(options: CompactOptions = {}): Promise<void> {
     const { state } = this.#writable()
+    checkNames('compact', options, ['full', 'partition', 'bucket', 'signal', 'onProgress'])
     const { full = false, signal, onProgress } = options
     await state.committer.exclusive(() => state.committer.catchUp())
     if (this.#core.view !== undefined) {

@@ -1,4 +1,5 @@
 import { TableError } from '../errors.ts'
+import { checkNames } from '../options/check-names.ts'
 import { registry } from '../options/registry.ts'
 import { canonicalTexts, type ResolvedOptions, type StoredOptions } from '../options/resolve.ts'
 
@@ -40,6 +41,7 @@ export function expireRequest(
   nowMillis: number,
   overrides: ExpireOverrides = {},
 ): ExpireRequest {
+  checkNames('expireSnapshots', overrides, ['retainMax', 'retainMin', 'olderThan', 'dryRun'])
   const { retainMax, retainMin, olderThan, dryRun } = overrides
   checkCount('retainMax', retainMax)
   checkCount('retainMin', retainMin)

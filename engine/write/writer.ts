@@ -183,9 +183,9 @@ export class TableWriter {
       while (next.raisedBy > 0n) {
         const offset = next.raisedBy
         next.raisedBy = 0n
-        const renumbered = await this.#run(bucket, { kind: 'renumber', files, offset })
-        this.#host.removeFiles(bucket, files)
-        files = renumbered
+        const low = files
+        // Whether it works or fails: nobody will ask for the files with the low numbers again.
+        files = await this.renumber(bucket, low, offset).finally(() => this.#host.removeFiles(bucket, low))
       }
       // discard() may have emptied the bucket meanwhile.
       if (bucket.flushing[0] !== next) {

@@ -51,7 +51,12 @@ function presentWriter(
     case 'int':
       return integerWriter(path, builder as FixedBuilder, -2147483648, 2147483647)
     case 'bigint':
-      return bigintWriter(path, builder as FixedBuilder)
+      return readableWith(
+        path,
+        form,
+        (value) => typeof value === 'bigint' && !isSafe(value),
+        bigintWriter(path, builder as FixedBuilder),
+      )
     case 'float':
     case 'double':
       return floatWriter(path, type.kind === 'float', builder as FixedBuilder, key)
@@ -70,7 +75,12 @@ function presentWriter(
     }
     case 'timestamp':
     case 'timestamp_ltz':
-      return timestampWriter(path, type.precision, builder as FixedBuilder | WideBuilder)
+      return readableWith(
+        path,
+        form,
+        (value) => typeof value === 'bigint' && !isDate(value, type.precision),
+        timestampWriter(path, type.precision, builder as FixedBuilder | WideBuilder),
+      )
     case 'char':
     case 'varchar':
       return textWriter(path, type.length, builder as BytesBuilder)
@@ -91,6 +101,30 @@ function presentWriter(
     case 'multiset':
       throw new TypeError(`${type.kind} values cannot be written`)
   }
+}
+
+/** A mode gives back what it took: a value that it could not read again is refused when it is written. */
+function readableWith(
+  path: string,
+  form: ValueForm | undefined,
+  unreadable: (value: unknown) => boolean,
+  write: ValueWriter,
+): ValueWriter {
+  if (form?.mode === undefined) return write
+  return (value) => {
+    if (unreadable(value)) throw new ValueError(path, value, `does not fit the form '${form.mode}' of the column`)
+    write(value)
+  }
+}
+
+function isSafe(value: bigint): boolean {
+  return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER)
+}
+
+/** Whether a Date holds a timestamp, in the unit of its precision, without a loss. */
+function isDate(value: bigint, precision: number): boolean {
+  const perMilli = precision <= 3 ? 1n : precision <= 6 ? 1000n : 1_000_000n
+  return value % perMilli === 0n && !Number.isNaN(new Date(Number(value / perMilli)).getTime())
 }
 
 function booleanWriter(path: string, builder: FixedBuilder): ValueWriter {

@@ -51,7 +51,8 @@ tap.test('C063 special characters in partition values', async (test) => {
     for (const row of expected) {
       test.strictSame(await table.get({ p: row.p, k: row.k }), row, `get ${row.p}, ${state}`)
       test.strictSame(await collect(table.scan({ where: { p: row.p } })), [row], `p = ${row.p}, ${state}`)
-      test.strictSame(await collect(table.scan({ range: { gte: { p: row.p } } })), [row], `range ${row.p}, ${state}`)
+      const range = { gte: { p: row.p, k: row.k }, lte: { p: row.p, k: row.k } }
+      test.strictSame(await collect(table.scan({ range })), [row], `range ${row.p}, ${state}`)
     }
   }
   await inEveryState(table, check)
