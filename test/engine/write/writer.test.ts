@@ -35,7 +35,7 @@ function filesOf(task: Task): readonly DataFile[] {
 }
 
 /** A writer of one bucket whose tasks end after `work`. */
-function writerOf(budget: number, work: (task: Task) => Promise<unknown>): TableWriter {
+function writerOf(budget: number, work: (task: Task) => Promise<unknown>, removed: string[] = []): TableWriter {
   const host = {
     executor: {
       threads: 0,
@@ -54,7 +54,7 @@ function writerOf(budget: number, work: (task: Task) => Promise<unknown>): Table
       new BucketWriter(partition, bucket, '/b', { fields, keys: [0] }, buildLevels([], 5, compareBytes)),
     stall: async () => undefined,
     landed: () => undefined,
-    removeFiles: () => undefined,
+    removeFiles: (_, files) => removed.push(...files.map(({ name }) => name)),
     sweep: async () => undefined,
   } satisfies WriterHost
   return new TableWriter(host)
@@ -99,3 +99,34 @@ t.test('a write that waits for memory is not lost to a discard that comes before
   const left = [...writer.buckets].map((bucket) => (bucket.buffer?.rows ?? 0) + bucket.flushing.length)
   t.same(left, [1])
 })
+
+t.test(
+  'a flush whose file cannot be moved above another writer’s leaves no file behind, and is tried again',
+  async (t) => {
+    const foreign = [file({ name: 'foreign', seq: [0, 99] })]
+    const removed: string[] = []
+    const made: string[] = []
+    let fails = 1
+    const writer = writerOf(
+      1 << 20,
+      async (task) => {
+        if (task.kind === 'renumber' && fails-- > 0) throw new Error('no space')
+        if (task.kind !== 'flush') return
+        made.push(task.fileUuid)
+        const [bucket] = writer.buckets
+        bucket!.rebase(foreign, bucket!.offsetAbove(foreign))
+      },
+      removed,
+    )
+    await writer.write([{ kind: INSERT, values: rows(1, 2, 3) }])
+    const epoch = writer.cut()
+    await t.rejects(writer.flushed(epoch), { message: 'no space' })
+    t.same(removed, made, 'the file with the low numbers is gone')
+    await writer.flushed(epoch)
+    const [bucket] = writer.buckets
+    t.same(
+      bucket!.flushed.map(({ minSequence, maxSequence }) => [minSequence, maxSequence]),
+      [[100n, 102n]],
+    )
+  },
+)
