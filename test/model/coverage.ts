@@ -30,6 +30,7 @@ const put = (from: number, count: number, h = 0): Operation => {
 const commit = (h = 0): Operation => ({ op: 'commit', h })
 const pass = (turns: number): Operation => ({ op: 'pass', millis: 0, turns })
 const full: Operation = { op: 'compact', h: 0, full: true }
+const levels: Operation = { op: 'levels', h: 0 }
 
 /** `times` commits of `count` rows each, every one compacted as far as it goes before the next. */
 const commits = (times: number, count: number): Operation[] =>
@@ -52,7 +53,7 @@ export const courses: readonly Course[] = [
     operations: [
       ...[put(0, 1000), put(1000, 1000), commit(), full],
       ...[...commits(5, 150), ...commits(4, 100), ...commits(3, 60), ...commits(2, 1)],
-      ...[{ op: 'levels', h: 0 } as const, full],
+      ...[levels, full],
     ],
   },
   {
@@ -74,7 +75,7 @@ export const courses: readonly Course[] = [
   {
     name: 'more runs than are merged at once',
     shape: { ...shape, keys: 50, options: { 'sort-spill-threshold': '2', 'num-sorted-run.compaction-trigger': '9' } },
-    operations: [...Array.from({ length: 6 }, () => [put(0, 50), commit()]).flat(), full],
+    operations: [...Array.from({ length: 6 }, () => [put(0, 50), commit()]).flat(), levels, full],
   },
   {
     name: 'writers that wait for a compaction',

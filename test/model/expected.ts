@@ -100,7 +100,6 @@ function inPartition(rows: Rows, key: number, other: number): boolean {
   return rows.partition(key) === rows.partition(other)
 }
 
-/** No columns = no bound. */
-function above(order: number, bound: { readonly inclusive: boolean; readonly columns: number }): boolean {
-  return bound.columns === 0 || order > 0 || (order === 0 && bound.inclusive)
+function above(order: number, bound: { readonly inclusive: boolean }): boolean {
+  return order > 0 || (order === 0 && bound.inclusive)
 }

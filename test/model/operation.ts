@@ -3,7 +3,7 @@ import type { Shape } from './shape.ts'
 
 /** What a scan asks for. Keys are numbers of `Rows`. */
 export interface ScanSpec {
-  /** Bounds over the first `columns` key columns (0 = none given but the partition's). */
+  /** Bounds over the first `columns` key columns, and the partition. */
   readonly lower?: { readonly key: number; readonly inclusive: boolean; readonly columns: number }
   readonly upper?: { readonly key: number; readonly inclusive: boolean; readonly columns: number }
   readonly where?: { readonly kind: number; readonly value: number }
@@ -177,7 +177,7 @@ export class Generator {
     const bound = () => ({
       key: this.#below(keys),
       inclusive: this.#chance(0.5),
-      columns: this.#chance(0.6) ? 9 : this.#below(3),
+      columns: this.#chance(0.6) ? 9 : 1 + this.#below(2),
     })
     return {
       ...(this.#chance(0.3) && { lower: bound() }),

@@ -146,7 +146,7 @@ export function shapeOf(seed: number, random: Random): Shape {
     handles: often(0.3) ? 2 : 1,
     // With a second writer nobody could say which commits a read has seen.
     autoCommit: processes === 1 && often(0.2) ? one([20, 80]) : 0,
-    commits: one([0.5, 1, 1, 6]),
+    commits: one([0.3, 0.5, 1, 2]),
     latency: one([0, 2, 10, 40]),
     failures: often(0.25) ? 0.05 : 0,
   }
