@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { TableError } from '../errors.ts'
 
 /** `ABORTED` once the signal has fired; `what` says of what: "The write was aborted. Nothing of it was kept." */
@@ -22,4 +23,9 @@ export async function untilAborted<T>(wait: Promise<T>, signal: AbortSignal | un
   } finally {
     signal.removeEventListener('abort', stop)
   }
+}
+
+/** One signal may stop work in many buckets at once: Node's warning of a leak, from ten listeners on, would be wrong. */
+export function expectListeners(signal: AbortSignal | undefined): void {
+  if (signal !== undefined) setMaxListeners(0, signal)
 }

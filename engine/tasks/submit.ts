@@ -1,5 +1,6 @@
 import { TableError } from '../errors.ts'
 import type { Executor } from '../ports/executor.ts'
+import { expectListeners } from './abort.ts'
 import type { TaskContext } from './context.ts'
 import { runTask } from './run.ts'
 import type { FilesResult, ReadResult, ReadTask, SortResult, SortTask, Task, TaskResult } from './task.ts'
@@ -15,6 +16,7 @@ export async function submit<T extends Task>(
   task: T,
   signal?: AbortSignal | undefined,
 ): Promise<ResultOf<T>> {
+  expectListeners(signal)
   return (await executor.run(task, { signal })) as ResultOf<T>
 }
 
