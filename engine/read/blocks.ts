@@ -32,7 +32,7 @@ interface Directory {
 export type PointCache = Cache<Block | Directory>
 
 /** Rows a block has at most. */
-export const BLOCK_ROWS = 4096
+const BLOCK_ROWS = 4096
 
 /** About what the directory takes a block. */
 const DIRECTORY_BYTES = 256

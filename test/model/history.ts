@@ -145,7 +145,7 @@ export class History {
   }
 }
 
-export function apply(content: Content, { changes }: Write): Content {
+function apply(content: Content, { changes }: Write): Content {
   if (changes.length === 0) return content
   const next = new Map(content)
   for (const [key, version] of changes) {
@@ -155,14 +155,14 @@ export function apply(content: Content, { changes }: Write): Content {
   return next
 }
 
-export function sameContent(a: Content, b: Content): boolean {
+function sameContent(a: Content, b: Content): boolean {
   if (a.size !== b.size) return false
   for (const [key, version] of a) if (b.get(key) !== version) return false
   return true
 }
 
 /** What differs, for people. */
-export function difference(expected: Content, actual: Content): string {
+function difference(expected: Content, actual: Content): string {
   const keys = [...new Set([...expected.keys(), ...actual.keys()])].filter(
     (key) => expected.get(key) !== actual.get(key),
   )

@@ -46,13 +46,20 @@ export type Operation =
   | { readonly op: 'levels'; readonly h: number }
   | { readonly op: 'reopen'; readonly h: number; readonly how: 'commit' | 'discard' | 'crash' }
   | { readonly op: 'pass'; readonly millis: number; readonly turns: number }
-  | { readonly op: 'together'; readonly operations: readonly Operation[] }
+  | { readonly op: 'together'; readonly operations: readonly Operation[]; readonly end?: End }
 
 export type Part = { readonly put: readonly number[] } | { readonly delete: readonly number[] }
 
+/** The process of a handle is closed, or dies, some turns of the event loop after calls were made. */
+export interface End {
+  readonly h: number
+  readonly how: 'discard' | 'crash'
+  readonly turns: number
+}
+
 /** Scans that can be open at once. */
-export const SLOTS = 3
-export const WHERE_KINDS = 8
+const SLOTS = 3
+const WHERE_KINDS = 8
 
 /** How often each operation comes, in parts; alone and started together with others. */
 const WEIGHTS = {
@@ -154,7 +161,17 @@ export class Generator {
       case 'pass':
         return { op, millis: this.#pick([0, 10, 1000, 100_000]), turns: this.#below(60) }
       case 'together':
-        return { op, operations: this.#group() }
+        return {
+          op,
+          operations: this.#group(),
+          ...(this.#chance(0.06) && {
+            end: {
+              h,
+              how: this.#pick(['discard', 'crash'] as const),
+              turns: this.#below(2 * this.#shape.latency + 10),
+            },
+          }),
+        }
     }
   }
 

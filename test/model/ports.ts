@@ -12,7 +12,7 @@ export async function turns(count: number): Promise<void> {
 }
 
 /** Errors that the test makes itself are known by this word. */
-export const INJECTED = 'injected'
+const INJECTED = 'injected'
 
 /** Whether an error is one of ours, or was caused by one. */
 export function isInjected(error: unknown): boolean {

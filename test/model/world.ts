@@ -21,7 +21,7 @@ import {
 } from './expected.ts'
 import { fileReport } from './files.ts'
 import { type Content, changesOf, History, type Published, type Write } from './history.ts'
-import type { Operation, ScanSpec } from './operation.ts'
+import type { End, Operation, ScanSpec } from './operation.ts'
 import { isInjected, ProcessFiles, turns, unruly } from './ports.ts'
 import { type Row, Rows, type Shape } from './shape.ts'
 
@@ -112,6 +112,8 @@ export class World {
   readonly #atLeast = new Map<number, number>()
   #generation = 0
   #crashed = false
+  /** The process whose calls may be refused just now, because it is being closed. */
+  #ending: number | undefined
   #calm = false
   #fault: unknown
 
@@ -140,7 +142,7 @@ export class World {
 
   /** Takes one step and compares with the model; throws where they differ. */
   async step(operation: Operation): Promise<void> {
-    if (operation.op === 'together') await this.#together(operation.operations)
+    if (operation.op === 'together') await this.#together(operation.operations, operation.end)
     else await this.#alone(operation)
     await this.#settle()
     if (this.#fault !== undefined) throw this.#fault
@@ -248,8 +250,8 @@ export class World {
     }
   }
 
-  /** All calls are made before the first is awaited. */
-  async #together(operations: readonly Operation[]): Promise<void> {
+  /** All calls are made before the first is awaited; at the end a process may be closed or die in the middle of them. */
+  async #together(operations: readonly Operation[], end: End | undefined): Promise<void> {
     const before = this.#history.logs.map((log) => log.length)
     const states = this.#history.logs.map((_, process) => this.#history.fork(process))
     const writers = new Map<number, number>()
@@ -297,6 +299,7 @@ export class World {
         default:
       }
     }
+    if (end !== undefined) await this.#end(end, calls)
     const outcomes = await Promise.allSettled(calls)
     await this.#settle()
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
@@ -390,7 +393,7 @@ export class World {
   }
 
   async #get({ h, keys, back, columns }: Extract<Operation, { op: 'get' }>) {
-    const { table } = this.#handles[h]!
+    const { table, process } = this.#handles[h]!
     const snapshot = this.#snapshotId(back)
     const options = {
       ...(snapshot !== undefined && { snapshot }),
@@ -398,6 +401,7 @@ export class World {
     }
     const wanted = keys.map((key) => this.#rows.key(key))
     const found = await this.#readable(
+      process,
       keys.length === 1 ? table.get(wanted[0], options).then((row) => [row]) : table.getMany(wanted, options),
       snapshot,
     )
@@ -423,9 +427,9 @@ export class World {
   }
 
   async #scan(h: number, spec: ScanSpec) {
-    const { table } = this.#handles[h]!
+    const { table, process } = this.#handles[h]!
     const snapshot = this.#snapshotId(spec.back)
-    const actual = await this.#readable(this.#collect(table, spec, snapshot), snapshot)
+    const actual = await this.#readable(process, this.#collect(table, spec, snapshot), snapshot)
     return (contents: readonly Content[] | undefined) => {
       const states = snapshot === undefined ? contents : [this.#history.snapshots.get(snapshot)!]
       if (actual === undefined || states === undefined) return
@@ -488,7 +492,12 @@ export class World {
     if (open === undefined) return
     const { scan, rows, spec } = open
     for (let left = count; left > 0; left--) {
-      const step = await this.#readable(scan.next(), open.snapshot, spec.back !== undefined && rows.length === 0)
+      const step = await this.#readable(
+        open.handle.process,
+        scan.next(),
+        open.snapshot,
+        spec.back !== undefined && rows.length === 0,
+      )
       if (step === undefined) {
         this.#slots.delete(slot)
         return
@@ -522,10 +531,17 @@ export class World {
   }
 
   /** The value read; undefined where the snapshot asked for had expired, or another process expired what was read. */
-  async #readable<T>(call: Promise<T>, snapshot: number | undefined, notStarted = true): Promise<T | undefined> {
+  async #readable<T>(
+    process: number,
+    call: Promise<T>,
+    snapshot: number | undefined,
+    notStarted = true,
+  ): Promise<T | undefined> {
+    const { files } = this.#processes[process]!
     try {
       return await call
     } catch (error) {
+      if (files.killed || this.#isEnd(error, process)) return undefined
       const code = codeOf(error)
       if (code === 'EXPIRED' || code === 'NOT_FOUND') {
         if (this.#shape.processes > 1) return undefined
@@ -636,19 +652,7 @@ export class World {
   async #reopen({ h, how }: Extract<Operation, { op: 'reopen' }>): Promise<void> {
     const handle = this.#handles[h]!
     const siblings = this.#handles.filter((other) => other.process === handle.process)
-    if (how === 'crash') {
-      for (const slot of this.#slotsOf(siblings)) this.#slots.delete(slot)
-      const { files } = this.#processes[handle.process]!
-      files.killed = true
-      this.#crashed = true
-      await Promise.allSettled(siblings.map(({ warehouse }) => warehouse.close({ discard: true })))
-      await turns(this.#shape.latency * 2 + 5)
-      await this.#settle()
-      this.#history.forget(handle.process)
-      this.#processes[handle.process] = this.#newProcess(handle.process)
-      for (const one of siblings) Object.assign(one, await this.#openHandle(one.process, one.number))
-      return
-    }
+    if (how === 'crash') return this.#end({ h, how, turns: 0 }, [])
     if (how === 'discard') {
       for (const one of siblings) await this.#closeHandle(one, true)
       await this.#settle()
@@ -659,6 +663,30 @@ export class World {
     if (siblings.length === 1 && !(await this.#commit(handle, this.#history.logs[handle.process]!.length))) return
     await this.#closeHandle(handle, false)
     Object.assign(handle, await this.#openHandle(handle.process, handle.number))
+  }
+
+  /** Closes a process, or kills it, while its calls are under way, and opens it again when they have all ended. */
+  async #end({ h, how, turns: wait }: End, calls: readonly Promise<unknown>[]): Promise<void> {
+    const { process } = this.#handles[h]!
+    const siblings = this.#handles.filter((other) => other.process === process)
+    await turns(wait)
+    this.#ending = process
+    for (const slot of this.#slotsOf(siblings)) this.#slots.delete(slot)
+    if (how === 'crash') {
+      this.#processes[process]!.files.killed = true
+      this.#crashed = true
+    }
+    const closed = await Promise.allSettled(siblings.map(({ warehouse }) => warehouse.close({ discard: true })))
+    await Promise.allSettled(calls)
+    this.#ending = undefined
+    for (const outcome of closed) {
+      if (outcome.status === 'rejected' && how !== 'crash' && !isInjected(outcome.reason)) throw outcome.reason
+    }
+    await turns(how === 'crash' ? this.#shape.latency * 2 + 5 : 0)
+    await this.#settle()
+    this.#history.forget(process)
+    if (how === 'crash') this.#processes[process] = this.#newProcess(process)
+    for (const one of siblings) Object.assign(one, await this.#openHandle(one.process, one.number))
   }
 
   async #reopenAll(): Promise<void> {
@@ -756,7 +784,7 @@ export class World {
       table.on('stall', () => this.#tally.stalls++)
       table.on('conflict', () => this.#tally.conflicts++)
       table.on('failure', ({ during, error }) => {
-        if (files.killed || isInjected(error) || this.#isRace(error)) return
+        if (files.killed || isInjected(error) || this.#isRace(error) || this.#isEnd(error, process)) return
         this.#fault ??= new Error(`${during} failed in the background`, { cause: error })
       })
     })
@@ -771,7 +799,7 @@ export class World {
       return await call
     } catch (error) {
       onError?.()
-      if (isInjected(error) || files.killed || this.#isRace(error)) return undefined
+      if (isInjected(error) || files.killed || this.#isRace(error) || this.#isEnd(error, process)) return undefined
       throw error
     }
   }
@@ -785,6 +813,11 @@ export class World {
       codeOf(error) === 'CONFLICT' ||
       (codeOf(error) === 'CORRUPT' && codeOf(cause) === 'ENOENT')
     )
+  }
+
+  /** What is under way when a handle closes is cut off. */
+  #isEnd(error: unknown, process: number): boolean {
+    return process === this.#ending && (codeOf(error) === 'CLOSED' || codeOf(error) === 'ABORTED')
   }
 
   #log(h: number): readonly Write[] {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { CodecName } from '../../../formats/compress/codec.ts'
-import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { MAX_DECOMPRESSED_BYTES } from '../../../formats/compress/limits.ts'
+import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { codecContract, codecKeepsMemory, prose } from '../../contract/codec.ts'
 
 const hex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.replaceAll(' ', ''), 'hex'))
