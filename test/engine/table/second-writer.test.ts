@@ -39,17 +39,17 @@ async function rowsOf(path: string): Promise<readonly unknown[]> {
 }
 
 async function twoWriters(t: Test, before: (task: Task) => Promise<void>, options?: Readonly<Record<string, string>>) {
+  const opened: ReturnType<typeof openAlone>[] = []
+  // Before the folder is asked for: what is registered first runs while the folder is still there.
+  t.teardown(async () => {
+    for (const warehouse of opened) await warehouse.close({ discard: true })
+  })
   const path = t.testdir()
-  const [first, second] = [
-    openAlone(path, { executor: watched(before) }),
-    openAlone(path, { executor: watched(before) }),
-  ]
+  const first = openAlone(path, { executor: watched(before) })
+  const second = openAlone(path, { executor: watched(before) })
+  opened.push(first, second)
   const a = await first.createTable('db.t', definition(options))
   const b = await second.table('db.t', definition(options))
-  t.teardown(async () => {
-    await first.close({ discard: true })
-    await second.close({ discard: true })
-  })
   return { path, a, b }
 }
 
