@@ -124,6 +124,13 @@ export class Committer {
     }).catch((error: unknown) => this.#core.events.emit('failure', { during: 'commit', error }))
   }
 
+  /** Looks for snapshots of other writers when nothing else runs. */
+  followLater(): void {
+    this.#enqueue(() => this.catchUp()).catch((error: unknown) =>
+      this.#core.events.emit('failure', { during: 'compaction', error }),
+    )
+  }
+
   /** Runs `step` between two commits. */
   exclusive<T>(step: () => Promise<T>): Promise<T> {
     return this.#enqueue(step)
@@ -145,6 +152,7 @@ export class Committer {
   async #run({ request, epoch }: Job): Promise<Committed> {
     this.checkUsable()
     await untilAborted(this.#ready(epoch), request.signal, COMMIT_ABORTED)
+    if (this.#core.options['commit.force-compact']) await this.#finishCompactions(epoch, request.signal)
     const appended = await this.#publishAppend(epoch, request)
     this.#committedEpoch = Math.max(this.#committedEpoch, epoch)
     const compacted = await this.#compactionsAfter(epoch, request, appended !== undefined)
@@ -166,14 +174,26 @@ export class Committer {
     }
   }
 
-  /** Resolves when the rows of a cut are in files, and compaction has caught up with them as far as the options want. */
+  /** Resolves when the rows of a cut are in files, and no bucket has more runs than a commit may leave. */
   async #ready(epoch: number): Promise<void> {
-    const { options } = this.#core
     await this.#writer.flushed(epoch)
-    const touched = [...this.#writer.buckets].filter((bucket) => bucket.pendingUpTo(epoch, 'flush').length > 0)
-    const limit = options['num-sorted-run.stop-trigger'] + 1
-    for (const bucket of touched) await this.#compactions.stall(bucket, limit)
-    if (options['commit.force-compact']) for (const bucket of touched) await this.#compactions.finish(bucket)
+    const limit = this.#core.options['num-sorted-run.stop-trigger'] + 1
+    for (const bucket of this.#touched(epoch)) await this.#compactions.stall(bucket, limit)
+  }
+
+  /**
+   * `commit.force-compact`: what the rows of a cut start in the way of compaction ends before they are committed. Another
+   * writer may have expired files that it would read: so from the newest snapshot on.
+   */
+  async #finishCompactions(epoch: number, signal: AbortSignal | undefined): Promise<void> {
+    await this.catchUp()
+    for (const bucket of this.#touched(epoch)) {
+      await untilAborted(this.#compactions.finish(bucket), signal, COMMIT_ABORTED)
+    }
+  }
+
+  #touched(epoch: number): readonly BucketWriter[] {
+    return [...this.#writer.buckets].filter((bucket) => bucket.pendingUpTo(epoch, 'flush').length > 0)
   }
 
   async #publishAppend(

@@ -1,6 +1,6 @@
 import type { DataFile } from '../../formats/meta/types.ts'
 import { type CompactionPlan, type CompactionRequest, CompactManager, planOf } from '../compact/manager.ts'
-import { TableError } from '../errors.ts'
+import { isTableError, TableError } from '../errors.ts'
 import { type Explanation, explainFull, explainPick } from '../plan/explain.ts'
 import { compactionFits } from '../plan/fits.ts'
 import { filesOf, type Levels } from '../plan/levels.ts'
@@ -16,6 +16,7 @@ import type { CompactionEvent } from './events.ts'
 export class Compactions {
   readonly #core: TableCore
   readonly #landed: (bucket: BucketWriter) => void
+  readonly #stale: () => void
   readonly #managers = new Map<BucketWriter, CompactManager>()
   /** When all runs of a bucket were last picked in this process. */
   readonly #lastFull = new Map<BucketWriter, number>()
@@ -23,9 +24,11 @@ export class Compactions {
   readonly #ended = new WeakSet<BucketWriter>()
   #closed = false
 
-  constructor(core: TableCore, landed: (bucket: BucketWriter) => void) {
+  /** `stale` is called when another writer has moved on and expired what was to be compacted. */
+  constructor(core: TableCore, landed: (bucket: BucketWriter) => void, stale: () => void = () => undefined) {
     this.#core = core
     this.#landed = landed
+    this.#stale = stale
   }
 
   get running(): number {
@@ -41,7 +44,7 @@ export class Compactions {
         plan: (request) => this.#plan(bucket, request),
         run: (plan, signal) => this.#run(bucket, plan, signal),
         land: (plan, result) => this.#land(bucket, plan, result),
-        failed: (_, error) => this.#core.events.emit('failure', { during: 'compaction', error }),
+        failed: (_, error) => void this.#failed(error),
       },
       this.#core.services.clock,
     )
@@ -195,6 +198,16 @@ export class Compactions {
       await this.#core.sweep(bucket.folder, fileUuid)
       throw error
     }
+  }
+
+  /** A file that is missing because another writer has expired it is no damage: the next try starts from the newest snapshot. */
+  async #failed(error: unknown): Promise<void> {
+    const { store, view, events } = this.#core
+    if (isTableError(error, 'CORRUPT')) {
+      const latest = await store.snapshots.latestId().catch(() => undefined)
+      if (latest !== undefined && latest !== view?.snapshot.id) return this.#stale()
+    }
+    events.emit('failure', { during: 'compaction', error })
   }
 
   #land(bucket: BucketWriter, plan: CompactionPlan, result: FilesResult): boolean {

@@ -55,7 +55,11 @@ export class TableState {
       removeFiles: (bucket, files) => core.removeUnnamed(bucket.folder, files),
       sweep: (bucket, fileUuid) => core.sweep(bucket.folder, fileUuid),
     })
-    this.compactions = new Compactions(core, () => this.committer.compactionLanded())
+    this.compactions = new Compactions(
+      core,
+      () => this.committer.compactionLanded(),
+      () => this.committer.followLater(),
+    )
     this.committer = new Committer(core, this.writer, this.compactions)
     this.#expiry = new Expiry(store, core.pins, {
       expired: ({ expired, files, bytes }) =>

@@ -155,3 +155,35 @@ t.test('discard removes the files of compactions that built on each other', asyn
   t.same(dataFilesOnDisk(`${path}/db.db/t`), live.map(({ file }) => file.name).sort())
   t.same(await rowsOf(path), [{ k: -1, v: 'committed' }])
 })
+
+t.test(
+  'a commit that compacts first starts from the newest snapshot: what another writer expired is not missed',
+  async (t) => {
+    const { path, a, b } = await twoWriters(t, async () => {}, {
+      'commit.force-compact': 'true',
+      'num-sorted-run.compaction-trigger': '1',
+    })
+    const failures: unknown[] = []
+    a.on('failure', ({ error }) => failures.push(error))
+    await a.put([
+      { k: 0, v: 'first' },
+      { k: 1, v: 'first' },
+    ])
+    await a.commit()
+    await b.refresh()
+    await b.put([
+      { k: 0, v: 'other' },
+      { k: 1, v: 'other' },
+    ])
+    await b.commit()
+    await b.compact({ full: true })
+    await b.expireSnapshots({ retainMax: 1 })
+    await a.put({ k: 1, v: 'second' })
+    await a.commit()
+    t.same(await rowsOf(path), [
+      { k: 0, v: 'other' },
+      { k: 1, v: 'second' },
+    ])
+    t.same(failures, [], 'and nothing is called damaged')
+  },
+)
