@@ -10,6 +10,8 @@ export interface FileReport {
   readonly missing: readonly string[]
   /** There, but named by nobody. */
   readonly unnamed: readonly string[]
+  /** Snapshots whose expiry did not end: the next expiry has to finish it. */
+  readonly halfExpired: readonly number[]
 }
 
 /** Compares the folders of a table with what all its snapshots and tags name. */
@@ -17,7 +19,8 @@ export async function fileReport(fs: FileSystem, random: Random, codecs: Codecs,
   const store = openTableStore({ fs, random }, codecs, table)
   const paths = dataPathsOf(store.paths, await store.schemas.latest())
   const named = new Set<string>()
-  const snapshots = await Promise.all((await store.snapshots.allIds()).map((id) => store.snapshots.read(id)))
+  const ids = await store.snapshots.ids()
+  const snapshots = await Promise.all(ids.map((id) => store.snapshots.read(id)))
   for (const snapshot of [...snapshots, ...(await store.tags.list()).map((tag) => tag.snapshot)]) {
     for (const entry of await store.manifests.liveEntries(snapshot)) {
       for (const path of paths.filesOf(entry.partition, entry.bucket, entry.file)) named.add(path)
@@ -33,6 +36,7 @@ export async function fileReport(fs: FileSystem, random: Random, codecs: Codecs,
   return {
     missing: [...named].filter((path) => !present.has(path)),
     unnamed: [...present].filter((path) => !named.has(path)),
+    halfExpired: (await store.snapshots.allIds()).filter((id) => !ids.includes(id)),
   }
 }
 
