@@ -59,7 +59,8 @@ export async function expireSnapshots(store: TableStore, pins: Pins, request: Ex
   }
   if (work.plan !== undefined) await remover.remove(work.plan, work.ended)
   const { files, bytes } = remover
-  return { expired: work.ended.map(({ id }) => id), files, bytes, earliest: end, heldBack }
+  const held = [...new Set([...heldBack, ...work.held])].sort((a, b) => a - b)
+  return { expired: work.ended.map(({ id }) => id), files, bytes, earliest: end, heldBack: held }
 }
 
 /** What one run removes, and what that was decided by. */
@@ -69,6 +70,8 @@ interface Work {
   readonly plan: ExpirePlan | undefined
   readonly tagNames: readonly string[]
   readonly pinned: readonly number[]
+  /** Pinned snapshots below the end: the first stops the run. A reader may come between the choice of the end and the work. */
+  readonly held: readonly number[]
 }
 
 /** All snapshots below `end` and below the first pin: those chosen now, and leftovers of a run that broke off. */
@@ -83,8 +86,9 @@ async function loadWork(store: TableStore, end: number, pinned: readonly number[
     )
   ).filter((snapshot) => snapshot !== undefined)
   const kept = stop === undefined ? undefined : await store.snapshots.find(stop)
-  if (kept === undefined || ended.length === 0) return { ended: [], plan: undefined, tagNames, pinned }
-  return { ended, plan: await loadPlan(store, ended, kept), tagNames, pinned }
+  const held = ids.filter((id) => id < end && pinned.includes(id))
+  if (kept === undefined || ended.length === 0) return { ended: [], plan: undefined, tagNames, pinned, held }
+  return { ended, plan: await loadPlan(store, ended, kept), tagNames, pinned, held }
 }
 
 async function changedSince(store: TableStore, pins: Pins, work: Work): Promise<boolean> {

@@ -38,6 +38,25 @@ t.test('C089: what a reader held back goes when it is done', async (t) => {
   t.equal(ended.at(-1)?.earliest, await store.snapshots.latestId())
 })
 
+t.test(
+  'a reader that comes while EARLIEST moves past its snapshot holds the run back, and it goes on when the reader is done',
+  async (t) => {
+    const { fs, store } = goldenStore('uc')
+    const pins = new Pins()
+    let release = () => {}
+    const faulty = faultyFileSystem(fs, (_, call) => {
+      if (call.startsWith('rename') && call.endsWith('EARLIEST')) release = pins.pin(2)
+      return 'pass'
+    })
+    const expiry = new Expiry(storeOver(faulty, store.paths.table), pins, listener(t))
+    const { expired, heldBack } = await expiry.run(request)
+    t.same({ expired, heldBack }, { expired: [1], heldBack: [2] })
+    release()
+    await expiry.close()
+    t.same(await store.snapshots.allIds(), [await store.snapshots.latestId()])
+  },
+)
+
 t.test('runs follow one another', async (t) => {
   const { store } = goldenStore('uc')
   const expiry = new Expiry(store, new Pins(), listener(t))
