@@ -1,16 +1,16 @@
-import { randomInt } from 'node:crypto'
 import t from 'tap'
 import { courses } from './coverage.ts'
 import { memoryPlace } from './memory-place.ts'
-import { attempt, messageOf, program, runModel } from './run.ts'
-import { newTally } from './world.ts'
+import { randomRun, runOptions } from './random-run.ts'
+import { attempt, messageOf, program } from './run.ts'
+import { newTally } from './tally.ts'
 
-// MODEL_SEED repeats a run exactly; MODEL_OPERATIONS says how long it is, over this file and those beside it.
-const seed = Number(process.env.MODEL_SEED ?? randomInt(1, 1_000_000_000))
-const operations = Math.ceil(Number(process.env.MODEL_OPERATIONS ?? 3000) / 2)
+// MODEL_SEED repeats a run exactly; MODEL_OPERATIONS says how long it is, over this file and more.test.ts.
+const { seed, operations } = runOptions()
+const half = Math.ceil(operations / 2)
 
 t.setTimeout(900_000)
-t.comment(`MODEL_SEED=${seed} MODEL_OPERATIONS=${operations * 2}`)
+t.comment(`MODEL_SEED=${seed} MODEL_OPERATIONS=${operations}`)
 
 const tally = newTally()
 
@@ -22,8 +22,8 @@ for (const { name, shape, operations: steps } of courses) {
   })
 }
 
-t.test(`the table does what a Map does: ${operations} random operations from seed ${seed} on`, async (t) => {
-  await t.resolves(runModel(seed, operations, memoryPlace, tally))
+t.test(`the table does what a Map does: ${half} random operations from seed ${seed} on`, async (t) => {
+  await t.resolves(randomRun(seed, half, tally))
 })
 
 t.test(

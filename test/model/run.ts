@@ -3,7 +3,8 @@ import { seededRandom } from '../support/seeded-random.ts'
 import { Generator, type Operation } from './operation.ts'
 import { type Shape, shapeOf } from './shape.ts'
 import { shrink } from './shrink.ts'
-import { newTally, type Setting, type Tally, World } from './world.ts'
+import { newTally, type Tally } from './tally.ts'
+import { type Setting, World } from './world.ts'
 
 /** A new place for one run of a world, and how to clear it away. */
 export interface Place {
@@ -12,7 +13,7 @@ export interface Place {
 }
 
 /** Operations of one table: enough for several levels and expiries, few enough to shrink. */
-const OPERATIONS_A_WORLD = 1000
+export const OPERATIONS_A_WORLD = 1000
 const SHRINK_MILLIS = 60_000
 
 /**

@@ -24,6 +24,7 @@ import { type Content, changesOf, History, type Published, type Write } from './
 import type { End, Operation, ScanSpec } from './operation.ts'
 import { isInjected, ProcessFiles, turns, unruly } from './ports.ts'
 import { type Row, Rows, type Shape } from './shape.ts'
+import type { Tally } from './tally.ts'
 
 /** What a world stands on: memory and one thread, or a disk and a pool. */
 export interface Setting {
@@ -36,35 +37,6 @@ export interface Setting {
   readonly Warehouse: typeof Warehouse
   readonly executor: (fs: FileSystem) => TaskExecutor
 }
-
-/** What happened in a run, to see that it tested what it should. */
-export interface Tally {
-  readonly levels: Set<number>
-  rewrites: number
-  upgrades: number
-  spills: number
-  stalls: number
-  /** Commits that found their snapshot's name taken and tried again. */
-  retries: number
-  /** Compactions dropped because another writer changed what they read. */
-  conflicts: number
-  expired: number
-  snapshots: number
-  operations: number
-}
-
-export const newTally = (): Tally => ({
-  levels: new Set(),
-  rewrites: 0,
-  upgrades: 0,
-  spills: 0,
-  stalls: 0,
-  retries: 0,
-  conflicts: 0,
-  expired: 0,
-  snapshots: 0,
-  operations: 0,
-})
 
 interface Handle {
   readonly process: number
