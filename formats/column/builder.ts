@@ -1,7 +1,8 @@
 import type { DataType, Field } from '../types/row-type.ts'
 import { type ColumnBuilder, heapMemory, type Memory, sharedMemory } from './builder-memory.ts'
+import { BytesBuilder } from './bytes-builder.ts'
 import { type Batch, type Column, storageOf } from './column.ts'
-import { BytesBuilder, FixedBuilder, WideBuilder } from './flat-builders.ts'
+import { FixedBuilder, WideBuilder } from './fixed-builders.ts'
 import { ListBuilder, MapBuilder, RowBuilder } from './nested-builders.ts'
 
 /** An empty builder for one column; `rows` is a first guess of its length. VARIANT has none: a TypeError. */

@@ -1,9 +1,11 @@
 import type { DataType, Field } from '../types/row-type.ts'
 import type { ValueForm } from '../types/value-form.ts'
 import { BatchBuilder, createColumnBuilder } from './builder.ts'
+import { BytesBuilder } from './bytes-builder.ts'
 import type { Batch, Scalar } from './column.ts'
+import { columnWriter } from './column-writers.ts'
 import { scalarAt } from './compare.ts'
-import { BytesBuilder, FixedBuilder, WideBuilder } from './flat-builders.ts'
+import { FixedBuilder, WideBuilder } from './fixed-builders.ts'
 import { fieldGetter, isRecord, unknownName } from './record.ts'
 import { recordMakerOf } from './record-maker.ts'
 import { ValueError } from './value-error.ts'
@@ -25,17 +27,29 @@ export interface RowWriter {
   append(rows: readonly unknown[]): void
 }
 
+/** Rows written column by column at a time: what they hold stays in the cache for all columns. */
+const CHUNK = 512
+
 /** A writer into a builder; the loop of each column is chosen here, once. Throws a TypeError for VARIANT and MULTISET. */
 export function createRowWriter(builder: BatchBuilder, { forms, keys }: RowWriterOptions = {}): RowWriter {
-  const names = new Set(builder.fields.map((field) => field.name))
-  const columns = builder.fields.map((field, index) => ({
-    get: fieldGetter(field.name),
-    write: valueWriter(field.name, field.type, forms?.get(field.name), builder.columns[index]!, keys?.has(field.name)),
+  const check = recordChecker(new Set(builder.fields.map((field) => field.name)))
+  const columns = builder.fields.map(({ name, type }, index) => ({
+    get: fieldGetter(name),
+    write: columnWriter(name, type, forms?.get(name), builder.columns[index]!, keys?.has(name)),
   }))
   const appendAll = (rows: readonly unknown[], at: { row: number }): void => {
-    for (at.row = 0; at.row < rows.length; at.row++) checkRecord(rows[at.row], names)
-    for (const { get, write } of columns) {
-      for (at.row = 0; at.row < rows.length; at.row++) write(get(rows[at.row] as Record<string, unknown>))
+    const values: unknown[] = new Array(Math.min(rows.length, CHUNK)).fill(undefined)
+    for (let start = 0; start < rows.length; start += CHUNK) {
+      const count = Math.min(rows.length - start, CHUNK)
+      for (let i = 0; i < count; i++) {
+        at.row = start + i
+        check(rows[at.row])
+      }
+      for (const { get, write } of columns) {
+        for (let i = 0; i < count; i++) values[i] = get(rows[start + i] as Record<string, unknown>)
+        at.row = start
+        write(values, count, at)
+      }
     }
   }
   return {
@@ -52,10 +66,21 @@ export function createRowWriter(builder: BatchBuilder, { forms, keys }: RowWrite
   }
 }
 
-function checkRecord(row: unknown, names: ReadonlySet<string>): void {
-  if (!isRecord(row)) throw new ValueError('', row, 'is not a row: give an object with a value for each column')
-  const unknown = unknownName(row, names)
-  if (unknown !== undefined) throw new ValueError(unknown, row[unknown], 'is given, but there is no such column')
+/**
+ * Refuses what is no row, and names that are no column. Rows mostly have the names of the row before, in the same order: then
+ * comparing them is all it takes.
+ */
+function recordChecker(names: ReadonlySet<string>): (row: unknown) => void {
+  let known: readonly string[] = []
+  return (row) => {
+    if (!isRecord(row)) throw new ValueError('', row, 'is not a row: give an object with a value for each column')
+    let position = 0
+    for (const name in row) if (name !== known[position++]) position = Infinity
+    if (position !== Infinity) return
+    const unknown = unknownName(row, names)
+    if (unknown !== undefined) throw new ValueError(unknown, row[unknown], 'is given, but there is no such column')
+    known = Object.keys(row)
+  }
 }
 
 /** Row objects as a batch of their own; see `RowWriter.append`. */

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { BatchBuilder, createColumnBuilder } from '../../../formats/column/builder.ts'
-import type { BytesBuilder } from '../../../formats/column/flat-builders.ts'
+import type { BytesBuilder } from '../../../formats/column/bytes-builder.ts'
 import { take } from '../../../formats/column/gather.ts'
 import { allTypes, fieldsOf, plain, randomColumn, seeded } from './support.ts'
 

@@ -1,7 +1,8 @@
 import { createColumnBuilder } from '../../../formats/column/builder.ts'
 import type { ColumnBuilder } from '../../../formats/column/builder-memory.ts'
+import { BytesBuilder } from '../../../formats/column/bytes-builder.ts'
 import type { Column } from '../../../formats/column/column.ts'
-import { BytesBuilder, FixedBuilder, WideBuilder } from '../../../formats/column/flat-builders.ts'
+import { FixedBuilder, WideBuilder } from '../../../formats/column/fixed-builders.ts'
 import { ListBuilder, MapBuilder, RowBuilder } from '../../../formats/column/nested-builders.ts'
 import type { DataType, Field } from '../../../formats/types/row-type.ts'
 
