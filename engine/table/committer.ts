@@ -1,4 +1,4 @@
-import type { DataFile, ManifestEntry, Snapshot } from '../../formats/meta/types.ts'
+import type { ManifestEntry, Snapshot } from '../../formats/meta/types.ts'
 import { appendEntries, compactEntries } from '../commit/entries.ts'
 import { type CommitStore, publishSnapshot } from '../commit/publish-snapshot.ts'
 import { isTableError, TableError } from '../errors.ts'
@@ -8,12 +8,13 @@ import { buildIncrement, createdBy, isEmptyIncrement } from '../plan/increment.t
 import { partitionFields } from '../plan/kv-layout.ts'
 import type { Increment } from '../plan/types.ts'
 import { manifestWriter } from '../store/table-store.ts'
-import { applyDelta, bucketOf, type TableView } from '../store/view.ts'
+import { applyDelta, type TableView } from '../store/view.ts'
 import { checkAborted, untilAborted } from '../tasks/abort.ts'
 import type { BucketWriter, PendingChange } from '../write/bucket-writer.ts'
 import type { TableWriter } from '../write/writer.ts'
 import type { Compactions } from './compactions.ts'
 import type { TableCore } from './core.ts'
+import { followSnapshot } from './follow.ts'
 
 export interface CommitRequest {
   readonly user: string
@@ -313,49 +314,10 @@ export class Committer {
     }
   }
 
-  /**
-   * Moves to a snapshot; where other writers changed buckets that we write, rebases ours.
-   *
-   * Files whose sequence numbers were taken are written again first. Then view and buckets change in one synchronous step: no
-   * read and no compaction ever sees the one without the other, and a failure leaves everything as it was.
-   */
   async #follow(latest: Snapshot | undefined): Promise<void> {
-    const view = await this.#core.viewTo(latest)
-    if (view === this.#core.view) return
-    const moves = new Map<BucketWriter, Move>()
-    try {
-      for (let next = this.#stale(view, moves); next !== undefined; next = this.#stale(view, moves)) {
-        const { bucket, file, move } = next
-        move.raised.set(file, await this.#writer.renumber(bucket, [file], move.offset))
-      }
-    } catch (error) {
-      for (const [bucket, { raised }] of moves) this.#core.removeUnnamed(bucket.folder, [...raised.values()].flat())
-      throw error
-    }
-    this.#core.show(view)
-    for (const bucket of this.#writer.buckets) {
-      const { offset, raised } = moves.get(bucket)!
-      const dropped = bucket.rebase(this.#core.live(bucket.partition, bucket.bucket), offset, raised)
-      if (dropped.length > 0) this.#report(bucket, dropped, 'another writer changed the files around it')
-      this.#core.removeUnnamed(bucket.folder, [...raised.keys()])
-    }
-  }
-
-  /** A flushed file that `view` makes stale and that was not written again yet. */
-  #stale(view: TableView | undefined, moves: Map<BucketWriter, Move>) {
-    for (const bucket of this.#writer.buckets) {
-      // The first offset found stays: all rows of the bucket rise by the same, so that their order stays.
-      let move = moves.get(bucket)
-      if (move === undefined || move.offset === 0n) {
-        const live = view === undefined ? [] : (bucketOf(view, bucket.partition, bucket.bucket)?.files ?? [])
-        move = { offset: bucket.offsetAbove(live), raised: new Map() }
-        moves.set(bucket, move)
-      }
-      const { offset, raised } = move
-      const file = offset === 0n ? undefined : bucket.flushed.find((one) => !raised.has(one))
-      if (file !== undefined) return { bucket, file, move }
-    }
-    return undefined
+    await followSnapshot(this.#core, this.#writer, latest, (bucket, dropped) =>
+      this.#report(bucket, dropped, 'another writer changed the files around it'),
+    )
   }
 
   #drop(bucket: BucketWriter, changes: readonly PendingChange[], reason: string): void {
@@ -381,13 +343,6 @@ export class Committer {
 }
 
 const COMMIT_ABORTED = 'The commit was aborted. Its rows are kept for the next one.'
-
-/** How the uncommitted rows of a bucket get above what another writer committed. */
-interface Move {
-  readonly offset: bigint
-  /** The files that take the place of each flushed file. */
-  readonly raised: Map<DataFile, readonly DataFile[]>
-}
 
 interface Taken {
   readonly bucket: BucketWriter
