@@ -1,4 +1,5 @@
 import type { Batch } from '../../formats/column/column.ts'
+import { batchBytes } from '../../formats/column/size.ts'
 import { sliceBatch } from '../../formats/column/slice.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import type { FileSystem } from '../ports/file-system.ts'
@@ -28,6 +29,10 @@ export class RollingWriter {
   }
 
   write(batch: Batch): void {
+    if (this.#isFarFromEnd(batch)) {
+      this.#current!.write(batch)
+      return
+    }
     for (let start = 0; start < batch.rows; start += CHECK_ROWS) {
       const end = Math.min(batch.rows, start + CHECK_ROWS)
       if (this.#current === undefined) {
@@ -37,6 +42,11 @@ export class RollingWriter {
       this.#current.write(start === 0 && end === batch.rows ? batch : sliceBatch(batch, start, end))
       if (this.#current.estimatedBytes >= this.#targetBytes) this.#roll()
     }
+  }
+
+  /** Will the batch certainly not fill the open file? Then nobody has to look at its size on the way. */
+  #isFarFromEnd(batch: Batch): boolean {
+    return this.#current !== undefined && this.#current.estimatedBytes + 2 * batchBytes(batch) < this.#targetBytes / 2
   }
 
   /** Ends the open file. The files are in key order; no rows, no files. */
