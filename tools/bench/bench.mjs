@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { fork } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import os from 'node:os'
@@ -27,6 +27,8 @@ const USAGE = `usage: node bench.mjs [options]
   --timeout S       seconds allowed for one engine's run (3600)
   --out F           write the JSON here
   --print P         both | md | json (both)
+  --no-extras       leave out the engines' own lines
+  --java            run Apache Paimon in Java beside lakelet, on the rows of bench:java (needs Java 17 and Maven)
   --keep            keep the stores
 `
 
@@ -45,6 +47,8 @@ const { values } = parseArgs({
     out: { type: 'string' },
     print: { type: 'string', default: 'both' },
     merge: { type: 'string', multiple: true },
+    'no-extras': { type: 'boolean', default: false },
+    java: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -78,7 +82,7 @@ function finish(result) {
   if (values.print !== 'md') process.stdout.write(`${json}\n`)
   if (values.print !== 'json') process.stdout.write((values.print === 'both' ? '\n' : '') + markdown(result))
   const missing = (run) => run.engine !== 'lakelet' && run.error.startsWith('not installed')
-  process.exitCode = result.runs.some((run) => run.error && !missing(run)) ? 1 : 0
+  process.exitCode = result.java?.error || result.runs.some((run) => run.error && !missing(run)) ? 1 : 0
 }
 
 function runChild(job, timeoutMs) {
@@ -108,9 +112,32 @@ function runChild(job, timeoutMs) {
   })
 }
 
+/** `npm run bench:java` on as many rows: its result, or why there is none. */
+async function besideJava(rows, reps) {
+  const out = path.join(os.tmpdir(), `lakelet-bench-java-${process.pid}.json`)
+  const args = [
+    path.join(here, 'java.mjs'),
+    '--rows',
+    rows,
+    '--runs',
+    reps,
+    '--lookups',
+    Math.ceil(rows / 10),
+    '--out',
+    out,
+  ]
+  const child = spawn(process.execPath, args.map(String), { stdio: ['ignore', 2, 'inherit'] })
+  const code = await new Promise((resolve) => child.on('close', resolve))
+  if (code !== 0) return { error: `java.mjs ended with ${code}` }
+  const { table, peak_rss_mb } = JSON.parse(readFileSync(out, 'utf8'))
+  await rm(out)
+  return { rows, runs: reps, table, peak_rss_mb }
+}
+
 if (values.merge) {
   const parts = values.merge.map((file) => JSON.parse(readFileSync(file, 'utf8')))
-  finish({ config: parts[0].config, machine: parts[0].machine, runs: parts.flatMap((p) => p.runs) })
+  const java = parts.find((part) => part.java !== undefined)?.java
+  finish({ config: parts[0].config, machine: parts[0].machine, runs: parts.flatMap((p) => p.runs), java })
 } else {
   const rows = count('rows')
   const config = {
@@ -155,7 +182,15 @@ if (values.merge) {
           const { openMs, firstGetMs, importMs } = again.metrics
           Object.assign(run.metrics, { openMs, firstGetMs, importMs })
         } else run.error = `reopen: ${again.error}`
+        if (run.hasExtras && !values['no-extras']) {
+          const own = await runChild({ ...job, phase: 'extras' }, timeoutMs)
+          if (own.metrics) {
+            delete own.metrics.peakAnon
+            run.extras = own.metrics
+          } else run.error = `extras: ${own.error}`
+        }
       }
+      delete run.hasExtras
       if (!values.keep) await rm(job.dir, { recursive: true, force: true })
       process.stderr.write(
         `${name} rep ${rep + 1}: ${run.error ? run.error : `${((performance.now() - started) / 1000).toFixed(1)} s`}\n`,
@@ -164,5 +199,6 @@ if (values.merge) {
     }
   }
   if (!values.keep) await rm(root, { recursive: true, force: true })
-  finish({ config, machine, runs })
+  const java = values.java ? await besideJava(rows, config.reps) : undefined
+  finish({ config, machine, runs, java })
 }

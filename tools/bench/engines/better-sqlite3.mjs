@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import Database from 'better-sqlite3'
+import { scanLines } from '../lib/scan-lines.mjs'
 import { versionOf } from '../lib/util.mjs'
 
 export const info = {
@@ -36,6 +37,7 @@ export async function open(dir, { durability }) {
       for (const r of rows) stmt.run(r.id, r.a, r.b, r.name, r.payload, r.ts)
     })
   return {
+    db,
     ingest: writer(insert),
     overwrite: writer(upsert),
     delete: db.transaction((ids) => {
@@ -55,4 +57,15 @@ export async function open(dir, { durability }) {
     aggregate: () => groups.all(),
     close: () => db.close(),
   }
+}
+
+export async function extras({ db }, kit) {
+  const ways = {
+    pairs: () => db.prepare('SELECT id, a FROM t ORDER BY id').iterate(),
+    rows: () => db.prepare('SELECT * FROM t ORDER BY id').iterate(),
+  }
+  const lines = await scanLines(ways, kit)
+  const sum = db.prepare('SELECT sum(a) FROM t').pluck()
+  lines['sum of a, s'] = (await kit.timed(() => sum.get()))[0]
+  return lines
 }

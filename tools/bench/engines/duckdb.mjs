@@ -55,6 +55,7 @@ export async function open(dir) {
     }
   }
   return {
+    db,
     ingest: (rows) => transaction(() => append('t', undefined, TYPES, rowColumns, rows)),
     overwrite: (rows) =>
       transaction(async () => {
@@ -103,4 +104,10 @@ export async function open(dir) {
       instance.closeSync()
     },
   }
+}
+
+export async function extras({ db }, { timed, plan, check }) {
+  const [seconds, rows] = await timed(async () => (await db.run('SELECT sum(a) FROM t')).getRows())
+  check(Number(rows[0][0]) === plan.sum, `sum ${rows[0][0]}`)
+  return { 'sum of a, s': seconds }
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { openWarehouse, t } from '../../../dist/engine/index.js'
+import { scanLines } from '../lib/scan-lines.mjs'
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
 
@@ -27,6 +28,8 @@ export async function open(dir, { durability }) {
   const definition = { fields, primaryKey: ['id'], options: { bucket: 1 } }
   const table = await warehouse.createTable('bench.t', definition, { ifNotExists: true })
   return {
+    warehouse,
+    table,
     async ingest(rows) {
       for (let from = 0; from < rows.length; from += PUT_ROWS) await table.put(rows.slice(from, from + PUT_ROWS))
       await table.commit()
@@ -49,4 +52,87 @@ export async function open(dir, { durability }) {
     get: (id) => table.get(id),
     close: () => warehouse.close(),
   }
+}
+
+/** Lines of our own: row objects, Arrow batches, `getSync` where the table has it, and an ingest of Arrow batches. */
+export async function extras({ warehouse, table }, { plan, job, timed, check, batchesOf }) {
+  const lines = await scanLines(
+    { pairs: () => table.scan({ columns: ['id', 'a'] }), rows: () => table.scan() },
+    { plan, timed, check },
+  )
+  const arrow = async (columns, onBatch) => {
+    let rows = 0
+    for await (const batch of table.scanArrow(columns === undefined ? {} : { columns })) {
+      rows += batch.numRows
+      onBatch(batch)
+    }
+    check(rows === plan.count, `${rows} rows, expected ${plan.count}`)
+  }
+  const sumOfA = (columns) => async () => {
+    let sum = 0
+    await arrow(columns, (batch) => {
+      const a = numbersOf(batch, 'a')
+      for (let row = 0; row < batch.numRows; row++) sum += a(row)
+    })
+    check(sum === plan.sum, `sum ${sum}, expected ${plan.sum}`)
+  }
+  ;[lines['sum of a, s']] = await timed(sumOfA(['a']))
+  ;[lines['sum of a, all columns read, s']] = await timed(sumOfA(undefined))
+  const groups = new Array(10).fill(0)
+  ;[lines['group-by sum, s']] = await timed(() =>
+    arrow(['id', 'a'], (batch) => {
+      const id = numbersOf(batch, 'id')
+      const a = numbersOf(batch, 'a')
+      for (let row = 0; row < batch.numRows; row++) groups[id(row) % 10] += a(row)
+    }),
+  )
+  check(
+    groups.every((sum, k) => sum === plan.groups[k]),
+    `group-by sum: ${groups}`,
+  )
+  if (table.getSync !== undefined) lines['getSync, us'] = await getSyncMicros(table, { plan, timed, check })
+  lines['ingest of Arrow batches, s'] = await arrowIngest(warehouse, { plan, job, timed, check, batchesOf })
+  return lines
+}
+
+async function getSyncMicros(table, { plan: { getIds, getA }, timed, check }) {
+  let wrong = 0
+  const pass = () => {
+    for (let g = 0; g < getIds.length; g++) if ((table.getSync(getIds[g])?.a ?? -1) !== getA[g]) wrong++
+  }
+  pass()
+  const [seconds] = await timed(pass)
+  check(wrong === 0, `getSync: ${wrong} wrong`)
+  return (seconds / getIds.length) * 1e6
+}
+
+async function arrowIngest(warehouse, { plan, job, timed, check, batchesOf }) {
+  const arrow = await import('apache-arrow')
+  const table = await warehouse.createTable('bench.arrow', { fields, primaryKey: ['id'], options: { bucket: 1 } })
+  const int64 = (rows, name) => BigInt64Array.from(rows, (row) => BigInt(row[name]))
+  let total = 0
+  for (const rows of batchesOf(plan.order, job.batches, 1)) {
+    const list = (name, type) =>
+      arrow.vectorFromArray(
+        rows.map((row) => row[name]),
+        type,
+      )
+    const { batches } = new arrow.Table({
+      id: arrow.makeVector(int64(rows, 'id')),
+      a: arrow.makeVector(int64(rows, 'a')),
+      b: list('b', new arrow.Float64()),
+      name: list('name', new arrow.Utf8()),
+      payload: list('payload', new arrow.Utf8()),
+      ts: arrow.makeVector(int64(rows, 'ts')),
+    })
+    const [seconds] = await timed(async () => {
+      for (const batch of batches) await table.putArrow(batch)
+      await table.commit()
+    })
+    total += seconds
+  }
+  let count = 0
+  for await (const batch of table.scanArrow({ columns: ['id'] })) count += batch.numRows
+  check(count === plan.order.length, `Arrow ingest: ${count} rows`)
+  return total
 }

@@ -45,6 +45,8 @@ export function summarise(runs) {
       const real = values.filter((x) => typeof x === 'number')
       spread[key] = real.length ? [Math.min(...real), Math.max(...real)] : null
     }
+    const own = good.flatMap((r) => (r.extras === undefined ? [] : [r.extras]))
+    const lines = [...new Set(own.flatMap((each) => Object.keys(each)))]
     return {
       engine,
       info: good[0]?.info,
@@ -52,6 +54,7 @@ export function summarise(runs) {
       errors: list.filter((r) => r.error).map((r) => r.error),
       medians,
       spread,
+      extras: Object.fromEntries(lines.map((line) => [line, median(own.map((each) => each[line]))])),
     }
   })
 }
@@ -127,6 +130,27 @@ export function markdown(result) {
       ]),
     ),
   )
+  const lines = [...new Set(done.flatMap((e) => Object.keys(e.extras)))]
+  const owners = done.filter((e) => Object.keys(e.extras).length > 0)
+  if (lines.length > 0) {
+    out.push('Lines that not every store has, in a process of their own, after the compaction:')
+    out.push(
+      table(
+        ['line', ...owners.map((e) => e.engine)],
+        lines.map((line) => [line, ...owners.map((e) => s(e.extras[line] ?? null))]),
+      ),
+    )
+  }
+  if (result.java?.table !== undefined) {
+    const { rows, runs } = result.java
+    out.push(`Lakelet beside Apache Paimon in Java: ${n(rows)} rows of \`bench:java\`, median of ${runs}, ms.`)
+    out.push(
+      table(
+        ['phase', 'lakelet', 'java', 'java / lakelet'],
+        result.java.table.map((t) => [t.phase, ms(t.lakelet_ms), ms(t.java_ms), t.java_over_lakelet.toFixed(2)]),
+      ),
+    )
+  } else if (result.java?.error !== undefined) out.push(`java failed: ${result.java.error}`)
   for (const e of result.engines) for (const error of e.errors) out.push(`${e.engine} failed: ${error.split('\n')[0]}`)
   return `${out.join('\n\n')}\n`
 }

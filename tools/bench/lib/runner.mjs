@@ -167,6 +167,15 @@ async function work(engine, options) {
   return metrics
 }
 
+/** The engine's own lines, on the finished store, in a process of their own: they change none of the figures above. */
+async function extras(engine, options) {
+  const plan = makePlan(job)
+  const store = await engine.open(job.dir, options)
+  const lines = await engine.extras(store, { plan, job, timed, check, batchesOf, same, rowOf })
+  await store.close()
+  return lines
+}
+
 /** Opening an existing store, in a process that has not touched it before. */
 async function reopen(engine, options) {
   const [seconds, store] = await timed(() => engine.open(job.dir, options))
@@ -182,7 +191,7 @@ try {
   const importStart = performance.now()
   const engine = await import(pathToFileURL(path.resolve(job.module)).href)
   const importMs = performance.now() - importStart
-  const metrics = await (job.phase === 'work' ? work : reopen)(engine, { durability: job.durability })
+  const metrics = await { work, reopen, extras }[job.phase](engine, { durability: job.durability })
   if (job.phase === 'reopen') metrics.importMs = importMs
   process.send(
     {
@@ -193,6 +202,7 @@ try {
         durability: engine.info.durability[job.durability],
       },
       metrics,
+      hasExtras: engine.extras !== undefined,
     },
     () => process.exit(0),
   )
