@@ -4,7 +4,7 @@
  */
 export const errorCodes = {
   INVALID: 'The call or its input is wrong: mend it and call again.',
-  NOT_FOUND: 'No such warehouse, table, snapshot, tag or file.',
+  NOT_FOUND: 'No such warehouse, table, snapshot or partition.',
   EXISTS: 'The name is taken.',
   CONFLICT: 'Another writer changed what this commit builds on: retry from fresh state.',
   CORRUPT: 'A file is damaged: restore it, or go back to a snapshot that does not name it.',

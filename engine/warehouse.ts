@@ -242,6 +242,8 @@ export class Warehouse {
       // The last handle may have been closed while we waited, and the state with it.
       if (states.get(path) !== shared) continue
       if (state.core.services.durable !== this.#context.durable) throw durabilityError(state.core)
+      if (state.handles > 0) await state.core.newestSchema('write')
+      if (states.get(path) !== shared) continue
       state.handles++
       return state
     }

@@ -7,14 +7,14 @@ import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { ManifestWriter } from '../store/manifest-writer.ts'
 import type { Manifests } from '../store/manifests.ts'
-import type { Schemas } from '../store/schemas.ts'
 import type { Snapshots } from '../store/snapshots.ts'
 import { mergeBaseManifests } from './base-manifests.ts'
 
 /** The files that a commit works on. */
 export interface CommitStore {
   readonly snapshots: Snapshots
-  readonly schemas: Schemas
+  /** The newest schema, which the snapshot goes under; rejects when nothing may be committed under it. */
+  readonly newestSchema: () => Promise<{ readonly id: number }>
   readonly manifests: Manifests
   readonly newManifestWriter: () => ManifestWriter
   readonly partitionFields: readonly Field[]
@@ -111,7 +111,7 @@ async function build(
   await writer.sync()
   return nextSnapshot(latest ?? null, {
     kind: draft.kind,
-    schemaId: (await store.schemas.latest()).id,
+    schemaId: (await store.newestSchema()).id,
     user: draft.user,
     identifier: draft.identifier,
     nowMillis: store.clock.now(),

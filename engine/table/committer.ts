@@ -66,7 +66,7 @@ export class Committer {
     this.#last = { user: store.random.uuid(), identifier: 0n, shareable: false }
     this.#store = {
       snapshots: store.snapshots,
-      schemas: store.schemas,
+      newestSchema: () => core.newestSchema('commit'),
       manifests: store.manifests,
       newManifestWriter: () => manifestWriter(store, schema),
       partitionFields: partitionFields(schema),

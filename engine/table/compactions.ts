@@ -1,9 +1,9 @@
 import type { DataFile } from '../../formats/meta/types.ts'
 import { type CompactionPlan, type CompactionRequest, CompactManager, planOf } from '../compact/manager.ts'
-import { isTableError, TableError } from '../errors.ts'
+import { isTableError } from '../errors.ts'
 import { type Explanation, explainFull, explainPick } from '../plan/explain.ts'
 import { compactionFits } from '../plan/fits.ts'
-import { filesOf, type Levels } from '../plan/levels.ts'
+import type { Levels } from '../plan/levels.ts'
 import { activeOffPeakRatio, type PickOptions, pickCompaction, pickFull } from '../plan/pick.ts'
 import { minFileSize } from '../plan/steps.ts'
 import { newCancelFlag, submit } from '../tasks/submit.ts'
@@ -110,23 +110,11 @@ export class Compactions {
     return !this.#core.options['write-only'] && !this.#closed && !this.#ended.has(bucket)
   }
 
-  /** `CONFLICT` when the bucket holds files of a newer schema than this handle knows. */
-  checkSchema(bucket: BucketWriter): void {
-    const { schema, name } = this.#core
-    const newest = newestSchema(bucket.levels)
-    if (newest <= schema.id) return
-    throw new TableError(
-      'CONFLICT',
-      `Bucket ${bucket.bucket} of ${name} has rows of schema ${newest}, but the table was opened with schema ${schema.id}: a compaction would drop columns. Close its handles and open it again.`,
-      { table: name, bucket: bucket.bucket, expected: schema.id, actual: newest },
-    )
-  }
-
   #plan(bucket: BucketWriter, request: CompactionRequest): CompactionPlan | undefined {
-    const { options, schema } = this.#core
+    const { options } = this.#core
     const { levels } = bucket
     // Rewritten with our schema, rows of a newer one would lose the columns that we do not know.
-    if (newestSchema(levels) > schema.id) return undefined
+    if (!this.#core.current) return undefined
     const forceRewriteAllFiles = options['compaction.force-rewrite-all-files']
     const pickOptions = this.#pickOptions(levels, bucket)
     const pick =
@@ -253,11 +241,6 @@ export class Compactions {
       millis,
     }
   }
-}
-
-/** The highest schema id among the files; -1 when there are none. */
-function newestSchema(levels: Levels): number {
-  return filesOf(levels).reduce((newest, file) => Math.max(newest, file.schemaId), -1)
 }
 
 /** Names in both lists: files that only changed their level. */

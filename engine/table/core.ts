@@ -8,6 +8,7 @@ import { checkReadable, checkWritable } from '../options/check.ts'
 import { type ResolvedOptions, resolve } from '../options/resolve.ts'
 import { type KvLayout, kvLayout, partitionFields } from '../plan/kv-layout.ts'
 import { partitionPaths } from '../plan/partition.ts'
+import { type SchemaChange, type SchemaUse, schemaChange, schemaConflict } from '../plan/schema-change.ts'
 import type { KeyCompare } from '../plan/types.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PointCache } from '../read/blocks.ts'
@@ -52,12 +53,16 @@ export class TableCore {
   readonly #schemasRead = new WeakSet<TableView>()
   readonly #removals = new Set<Promise<void>>()
   #view: TableView | undefined
+  /** What another engine changed in the schema since the table was opened, as far as it is known. */
+  #schemaChange: SchemaChange | undefined
+  #newestSchema: number
 
   private constructor(name: string, store: TableStore, services: TableServices, schema: TableSchema) {
     this.name = name
     this.store = store
     this.services = services
     this.schema = schema
+    this.#newestSchema = schema.id
     this.options = resolve(schema.options)
     this.layout = kvLayout(schema)
     this.partitionTypes = partitionFields(schema).map((field) => field.type)
@@ -108,6 +113,25 @@ export class TableCore {
   checkWritable(): void {
     const refusal = checkWritable(this.schema)
     if (refusal !== undefined) throw refusal
+  }
+
+  /** `CONFLICT` when a newer schema, seen so far, changed what this use of the table goes by. */
+  checkSchema(use: SchemaUse): void {
+    const conflict = this.#schemaChange && schemaConflict(this.name, this.#schemaChange, use)
+    if (conflict !== undefined) throw conflict
+  }
+
+  /** False when a newer schema changed something that a write goes by. */
+  get current(): boolean {
+    return this.#schemaChange === undefined
+  }
+
+  /** The newest schema there is, looked for now; `CONFLICT` as `checkSchema`. */
+  async newestSchema(use: SchemaUse): Promise<TableSchema> {
+    const newest = await this.store.schemas.latest()
+    this.#learn(newest)
+    this.checkSchema(use)
+    return newest
   }
 
   /** Files of a bucket in the current view. */
@@ -181,12 +205,24 @@ export class TableCore {
   /** Loads the schemas that files of a view were written with, so that tasks and lookups have them at hand. */
   async readSchemas(view: TableView): Promise<void> {
     if (this.#schemasRead.has(view)) return
+    await this.#readSchema(view.snapshot.schemaId)
     for (const bucket of bucketsOf(view)) {
-      for (const { schemaId } of bucket.files) {
-        if (!this.#schemas.has(schemaId)) this.#schemas.set(schemaId, await this.store.schemas.read(schemaId))
-      }
+      for (const { schemaId } of bucket.files) if (!this.#schemas.has(schemaId)) await this.#readSchema(schemaId)
     }
     this.#schemasRead.add(view)
+  }
+
+  async #readSchema(id: number): Promise<void> {
+    if (this.#schemas.has(id)) return
+    const schema = await this.store.schemas.read(id)
+    this.#schemas.set(id, schema)
+    this.#learn(schema)
+  }
+
+  #learn(schema: TableSchema): void {
+    if (schema.id <= this.#newestSchema) return
+    this.#newestSchema = schema.id
+    this.#schemaChange = schemaChange(this.schema, schema)
   }
 
   schemaOf(id: number): TableSchema | undefined {

@@ -57,6 +57,7 @@ export class RowReads {
       return (await this.getMany([key], options))[0]
     }
     checkAborted(options.signal)
+    this.#core.checkSchema('read')
     const { view } = this.#core
     try {
       const [found] = this.#points.find(this.#keys.one(key), this.#state.writer, view)
@@ -115,6 +116,7 @@ export class RowReads {
     const request = this.#request(options)
     checkSnapshot(options.snapshot)
     const core = this.#core
+    core.checkSchema('read')
     const late = options.snapshot !== undefined || this.#state === undefined
     let id = core.view?.snapshot.id
     let captured: CapturedScan | undefined = late
@@ -176,9 +178,14 @@ export class RowReads {
   /** The state to read: a snapshot by id, else the newest that this handle knows; a handle that only reads looks for it. */
   async #view(snapshot: number | undefined): Promise<TableView | undefined> {
     checkSnapshot(snapshot)
-    if (snapshot !== undefined) return this.#core.viewOf(snapshot)
-    if (this.#state === undefined) await this.#core.refresh()
-    return this.#core.view
+    let view: TableView | undefined
+    if (snapshot !== undefined) view = await this.#core.viewOf(snapshot)
+    else {
+      if (this.#state === undefined) await this.#core.refresh()
+      view = this.#core.view
+    }
+    this.#core.checkSchema('read')
+    return view
   }
 
   #request(options: AnyScanOptions): ScanRequest {

@@ -124,7 +124,11 @@ export class RowWrites {
 
   async #inOrder(batches: () => Promise<readonly WriteBatch[]>, signal: AbortSignal | undefined): Promise<void> {
     const { writer } = this.state
-    const done = this.#last.then(async () => writer.write(await batches(), signal))
+    const done = this.#last.then(async () => {
+      const ready = await batches()
+      this.state.core.checkSchema('write')
+      await writer.write(ready, signal)
+    })
     this.#last = done.catch(() => undefined)
     await this.state.during(done)
     this.#auto?.wrote(writer.uncommittedRows, writer.memoryBytes)

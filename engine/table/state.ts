@@ -103,7 +103,6 @@ export class TableState {
 
   /** Full or normal compaction of a bucket; resolves when its result is in a snapshot, or waits for the commit of its rows. */
   async compact(full: boolean, bucket: BucketWriter, signal: AbortSignal | undefined): Promise<void> {
-    this.compactions.checkSchema(bucket)
     const manager = this.compactions.of(bucket)
     await (full ? manager.full(signal) : manager.normal(signal))
     await this.committer.settled()
@@ -128,9 +127,10 @@ export class TableState {
   /** Expires between two commits. Snapshots that open scans hold back follow when the scans end. */
   expire(overrides: ExpireOverrides): Promise<ExpireResult> {
     const { schema, options, services } = this.core
-    return this.committer.exclusive(async () =>
-      this.#expiry.run(expireRequest(schema.options, options, services.clock.now(), overrides)),
-    )
+    return this.committer.exclusive(async () => {
+      await this.core.newestSchema('commit')
+      return this.#expiry.run(expireRequest(schema.options, options, services.clock.now(), overrides))
+    })
   }
 
   /**

@@ -143,6 +143,7 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
     checkNames('compact', options, ['full', 'partition', 'bucket', 'signal', 'onProgress'])
     const { full = false, signal, onProgress } = options
     await state.committer.exclusive(() => state.committer.catchUp())
+    this.#core.checkSchema('write')
     if (this.#core.view !== undefined) {
       for (const { partition, bucket } of bucketsOf(this.#core.view)) state.writer.bucket(partition, bucket)
     }
@@ -192,6 +193,7 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
     const { committer } = this.#state ?? {}
     if (committer === undefined) await this.#core.refresh()
     else await committer.exclusive(() => committer.catchUp())
+    this.#core.checkSchema('read')
   }
 
   /**

@@ -181,36 +181,105 @@ tap.test('C100 other type changes: bounds of the old type never hide a row', asy
   await altered.close()
 })
 
-tap.test('a handle that does not know a newer schema leaves its rows as they are', async (test) => {
-  const path = test.testdir()
+/** A table that is open while another process alters it. */
+async function openWhileAltered(path: string, change: (schema: TableSchema) => Partial<TableSchema>) {
   const [old, other] = [openAlone(path), openAlone(path)]
-  const table = await old.createTable('db.t', {
+  const definition = {
     fields: { k: t.int(), v: t.int() },
     primaryKey: ['k'],
     options: { 'num-sorted-run.compaction-trigger': 2 },
-  })
+  } as const
+  const table = await old.createTable('db.t', definition)
   await table.put({ k: 1, v: 1 })
   await table.commit()
-  await alter(await storeOf(path, 'db', 't'), ({ fields, highestFieldId }) => ({
-    fields: [...fields, { id: highestFieldId + 1, name: 'added', type: { kind: 'int', nullable: true } }],
-    highestFieldId: highestFieldId + 1,
-  }))
-  const newer = (await other.table('db.t')) as unknown as Table<Record<string, unknown>, Record<string, unknown>>
-  await newer.put({ k: 2, v: 2, added: 42 })
+  await alter(await storeOf(path, 'db', 't'), change)
+  const newer = (await other.table('db.t')) as unknown as Table
+  return { old, other, table, newer }
+}
+
+const addColumn = ({ fields, highestFieldId }: TableSchema) => ({
+  fields: [...fields, { id: highestFieldId + 1, name: 'added', type: INT }],
+  highestFieldId: highestFieldId + 1,
+})
+
+tap.test(
+  'rows of a newer schema are neither cut down by a handle that does not know it, nor written over',
+  async (test) => {
+    const { old, other, table, newer } = await openWhileAltered(test.testdir(), addColumn)
+    await newer.put({ k: 2, v: 2, added: 42 })
+    await newer.commit()
+    await table.put({ k: 3, v: 3 })
+    test.ok((await table.commit()).created, 'rows that were written before it was seen are committed')
+    for (const call of [
+      () => table.put({ k: 2, v: 3 }),
+      () => table.delete(2),
+      () => table.get(2),
+      () => table.getMany([2]),
+      () => table.scan(),
+      () => collect(table.scan({ snapshot: 2 })),
+      () => table.compact({ full: true }),
+      () => table.compact(),
+      () => table.refresh(),
+    ]) {
+      await refused(test, call, 'CONFLICT', { expected: 0, actual: 1 }, 'open it again', 'columns')
+    }
+    await refused(test, old.table('db.t'), 'CONFLICT', { expected: 0, actual: 1 }, 'Close all its handles')
+    await old.close()
+    await newer.refresh()
+    await newer.compact({ full: true })
+    test.strictSame(await collect(newer.scan()), [
+      { k: 1, v: 1, added: null },
+      { k: 2, v: 2, added: 42 },
+      { k: 3, v: 3, added: null },
+    ])
+    await other.close()
+  },
+)
+
+tap.test('a handle that only reads says that there is a new schema', async (test) => {
+  const path = test.testdir()
+  const { old, other, newer } = await openWhileAltered(path, () => ({}))
+  const reading = openAlone(path, { readOnly: true })
+  const reader = await reading.table('db.t')
+  test.strictSame(await reader.get(1), { k: 1, v: 1 })
+  await alter(await storeOf(path, 'db', 't'), addColumn)
+  test.strictSame(await reader.get(1), { k: 1, v: 1 }, 'no row has it yet')
+  await newer.put({ k: 2, v: 2 })
   await newer.commit()
-  // In the background it goes on without compaction; asked for one, it says what to do.
-  for (let k = 3; k < 8; k++) {
-    await table.put({ k, v: k })
-    await table.commit()
-  }
-  for (const full of [true, false]) {
-    await refused(test, table.compact({ full }), 'CONFLICT', { expected: 0, actual: 1 }, 'open it again')
-  }
-  await newer.refresh()
-  test.strictSame(await newer.get(2), { k: 2, v: 2, added: 42 })
+  await refused(test, reader.get(1), 'CONFLICT', { expected: 1, actual: 2 }, 'open it again')
+  await refused(test, () => collect(reader.scan()), 'CONFLICT', { expected: 1, actual: 2 }, 'open it again')
+  await reader.close()
+  test.strictSame(await (await reading.table('db.t')).get(1), { k: 1, v: 1, added: null })
+  for (const warehouse of [old, other, reading]) await warehouse.close()
+})
+
+tap.test(
+  'an option that another engine set is not passed over: nothing is committed or expired by the old ones',
+  async (test) => {
+    const { old, other, table } = await openWhileAltered(test.testdir(), ({ options }) => ({
+      options: { ...options, 'snapshot.num-retained.min': '100' },
+    }))
+    await table.put({ k: 2, v: 2 })
+    const details = { expected: 0, actual: 1, option: 'snapshot.num-retained.min' }
+    await refused(test, table.commit(), 'CONFLICT', details, 'snapshot.num-retained.min')
+    await refused(test, table.expireSnapshots({ retainMax: 1 }), 'CONFLICT', details)
+    test.strictSame(await table.get(2), { k: 2, v: 2 }, 'reads do not go by it, and the rows are kept')
+    await old.close({ discard: true })
+    await other.close()
+  },
+)
+
+tap.test('comments and options of other engines concern nobody', async (test) => {
+  const { old, other, table } = await openWhileAltered(test.testdir(), ({ options, fields }) => ({
+    options: { ...options, 'some.other-engine': 'x' },
+    fields: fields.map((field) => ({ ...field, description: 'new' })),
+    comment: 'new',
+  }))
+  await table.put({ k: 2, v: 2 })
+  await table.commit()
+  await table.compact({ full: true })
+  await table.refresh()
+  test.equal((await collect(table.scan())).length, 2)
   await old.close()
-  await newer.compact({ full: true })
-  test.strictSame(await newer.get(2), { k: 2, v: 2, added: 42 })
-  test.equal((await collect(newer.scan())).length, 7)
   await other.close()
 })

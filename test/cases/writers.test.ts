@@ -172,7 +172,7 @@ t.test('C074 two writers at full speed lose nothing and share no snapshot id', a
   const ids: number[] = []
   await Promise.all(
     tables.map(async (table, writer) => {
-      for (let i = 0; i < 25; i++) ids.push((await table.set([writer * 100 + i, i])).id!)
+      for (let i = 0; i < 25; i++) ids.push((await table.set([writer * 100 + i, i])).snapshots[0]!.id)
     }),
   )
   t.equal((await tables[0]!.pairs()).length, 50)
@@ -447,6 +447,7 @@ t.test('C073 a compaction does not bring back a partition that another writer dr
     publishSnapshot(
       {
         ...store,
+        newestSchema: () => store.schemas.latest(),
         newManifestWriter: () => manifestWriter(store, schema),
         partitionFields: schema.fields.slice(0, 1),
         options: resolve(schema.options),
