@@ -10,7 +10,7 @@ import { checkNames } from './options/check-names.ts'
 import type { Clock } from './ports/clock.ts'
 import type { FileSystem } from './ports/file-system.ts'
 import type { Random } from './ports/random.ts'
-import type { PointCache } from './read/blocks.ts'
+import { footersIn, type PointCache } from './read/blocks.ts'
 import { Cache } from './store/cache.ts'
 import { openTableStore } from './store/table-store.ts'
 import { createDatabase, dropTable, listTables, parseTableName, tableExists, tableFolder } from './store/warehouse.ts'
@@ -32,6 +32,8 @@ export interface WarehouseContext {
   readonly durable: boolean
   readonly tempDirectory: string
   readonly cacheBytes: number
+  /** False: every read of a range goes to the executor, however small. */
+  readonly smallReads?: boolean
   /** Writing tables of this process by path: see `TableState`. */
   readonly states: Map<string, Promise<TableState>>
   readonly logger: Logger | undefined
@@ -273,7 +275,16 @@ export class Warehouse {
 
   #services(): TableServices {
     const { clock, executor, durable, tempDirectory } = this.#context
-    return { clock, executor, blocks: this.#blocks, durable, tempDirectory }
+    const { smallReads } = this.#context
+    return {
+      clock,
+      executor,
+      blocks: this.#blocks,
+      footers: footersIn(this.#blocks),
+      smallReads,
+      durable,
+      tempDirectory,
+    }
   }
 
   #log(core: TableCore): void {

@@ -56,7 +56,7 @@ export interface ScanOptions<Input, Key, C extends string> extends ReadOptions<C
   readonly limit?: number
   /** `false` reads bucket by bucket instead of in one order by key. */
   readonly ordered?: boolean
-  /** Not supported yet. */
+  /** From the last row to the first. */
   readonly reverse?: boolean
   /** Called with figures of each stretch read. */
   readonly onStats?: (stats: ReadStats) => void

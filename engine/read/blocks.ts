@@ -3,9 +3,10 @@ import { buffersOf } from '../../formats/column/copy.ts'
 import { compareRowToKey, firstAtLeast } from '../../formats/column/key-bounds.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import { concatColumns, sliceColumn } from '../../formats/column/slice.ts'
+import type { ParquetFooter } from '../../formats/parquet/file-read.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
 import type { Cache } from '../store/cache.ts'
-import type { DataFileReader } from '../store/data-reader.ts'
+import type { DataFileReader, FooterCache } from '../store/data-reader.ts'
 
 /** Decoded rows of a stretch of a data file, all columns: what a point lookup keeps. */
 interface Block {
@@ -29,7 +30,27 @@ interface Directory {
 }
 
 /** What the cache of point reads holds. */
-export type PointCache = Cache<Block | Directory>
+export type PointCache = Cache<Block | Directory | Footer>
+
+/** What a data file says of itself; see `footersIn`. */
+interface Footer {
+  readonly kind: 'footer'
+  readonly footer: ParquetFooter
+}
+
+/** The footers of open files among the other entries: one limit holds for all. */
+export function footersIn(cache: PointCache): FooterCache {
+  return {
+    get(path) {
+      const entry = cache.get(`${path} footer`)
+      return entry?.kind === 'footer' ? entry.footer : undefined
+    },
+    set(path, footer, bytes) {
+      const name = `${path} footer`
+      if (cache.get(name) === undefined) cache.set(name, { kind: 'footer', footer }, bytes)
+    },
+  }
+}
 
 /** Rows a block has at most. */
 const BLOCK_ROWS = 4096
@@ -78,10 +99,15 @@ function readBlocks(
 ): FoundRow | undefined {
   const blocks: Block[] = []
   const firstRows: number[] = []
-  for (const { firstRow, batch } of open(equalTo(key, layout), BLOCK_ROWS).positioned()) {
-    if (batch.rows === 0) continue
-    blocks.push({ kind: 'block', batch, keys: layout.keyIndexes.map((index) => batch.columns[index]!) })
-    firstRows.push(firstRow)
+  const reader = open(equalTo(key, layout), BLOCK_ROWS)
+  try {
+    for (const { firstRow, batch } of reader.positioned()) {
+      if (batch.rows === 0) continue
+      blocks.push({ kind: 'block', batch, keys: layout.keyIndexes.map((index) => batch.columns[index]!) })
+      firstRows.push(firstRow)
+    }
+  } finally {
+    reader.close()
   }
   if (blocks.length === 0) return undefined
   const next = withBlocks(name, directory, firstRows, blocks)

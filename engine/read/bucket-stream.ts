@@ -6,8 +6,11 @@ import type { DataType } from '../../formats/types/row-type.ts'
 import { TableError } from '../errors.ts'
 import { partitionIntoSections } from '../plan/sections.ts'
 import type { KeyCompare } from '../plan/types.ts'
+import type { TaskContext } from '../tasks/context.ts'
+import { runRead } from '../tasks/read.ts'
+import { isSmall } from '../tasks/small-reads.ts'
 import { newCancelFlag, submit, type TaskExecutor } from '../tasks/submit.ts'
-import type { KeyBound, KeyRange, ReadPosition, ReadResult, ReadSection, TaskTable } from '../tasks/task.ts'
+import type { KeyRange, ReadPosition, ReadResult, ReadSection, ReadTask, TaskTable } from '../tasks/task.ts'
 
 /** One bucket as a scan sees it: files that cannot change, and rows that no file holds. */
 export interface ScanBucket {
@@ -27,6 +30,10 @@ export interface BucketScan {
   readonly keys: boolean
   readonly range: KeyRange
   readonly where: Predicate | undefined
+  /** Batches from the last keys to the first; the rows of each ascend all the same. */
+  readonly reverse: boolean
+  /** Where stretches are read that are too small for a thread; undefined = nowhere. */
+  readonly here?: TaskContext | undefined
   /** Rows that the consumer still wants; later tasks ask for no more. */
   readonly wanted: () => number
   readonly signal: AbortSignal | undefined
@@ -79,41 +86,43 @@ async function readStretch(
   if (scan.signal?.aborted) throw new TableError('ABORTED', 'The scan was aborted.', {}, scan.signal.reason)
   const sections = sectionsFrom(bucket, scan, from)
   if (sections.length === 0 && bucket.memory === undefined) return { batches: [], next: undefined }
-  const result = await submit(
-    scan.executor,
-    {
-      kind: 'read',
-      table: scan.table,
-      folder: bucket.folder,
-      sections,
-      skipRows: from?.kind === 'row' ? from.row : 0,
-      memory: bucket.memory,
-      columns: scan.columns,
-      keys: scan.keys,
-      range: { lower: lowerBound(scan, from), upper: scan.range.upper },
-      where: scan.where,
-      cancel: newCancelFlag(),
-      maxRows: Math.max(1, Math.min(rows, scan.wanted())),
-    },
-    scan.signal,
-  )
+  const task: ReadTask = {
+    kind: 'read',
+    table: scan.table,
+    folder: bucket.folder,
+    sections,
+    reverse: scan.reverse,
+    skipRows: from?.kind === 'row' ? from.row : 0,
+    memory: bucket.memory,
+    columns: scan.columns,
+    keys: scan.keys,
+    range: rangeFrom(scan, from),
+    where: scan.where,
+    cancel: newCancelFlag(),
+    maxRows: Math.max(1, Math.min(rows, scan.wanted())),
+  }
+  const small = scan.here !== undefined && isSmall(task, scan.here)
+  const result = small ? await runRead(task, scan.here) : await submit(scan.executor, task, scan.signal)
   scan.onRead?.(result)
   return result
 }
 
-/** Rows behind a row that was in the range are above its lower end, too. */
-function lowerBound(scan: BucketScan, from: ReadPosition | undefined): KeyBound | undefined {
-  if (from === undefined) return scan.range.lower
-  return from.kind === 'key' ? { values: from.values, inclusive: false } : undefined
+/** What is left of the range from a position on. */
+function rangeFrom({ range, reverse }: BucketScan, from: ReadPosition | undefined): KeyRange {
+  if (from?.kind !== 'key') return range
+  const bound = { values: from.values, inclusive: false }
+  return reverse ? { lower: range.lower, upper: bound } : { lower: bound, upper: range.upper }
 }
 
 /**
- * The bucket without the files that end at or before a key. They stay out for the rest of the stream: a file that is alone in
- * its section without them has to be so when a later stretch goes on at one of its rows.
+ * The bucket without the files that a key has passed. They stay out for the rest of the stream: a file that is alone in its
+ * section without them has to be so when a later stretch goes on at one of its rows.
  */
 function behind(bucket: ScanBucket, scan: BucketScan, key: readonly Scalar[]): ScanBucket {
   const passed = serializeRow(scan.keyTypes, key)
-  return { ...bucket, files: bucket.files.filter((file) => scan.compareKeys(file.maxKey, passed) > 0) }
+  const left = ({ minKey, maxKey }: DataFile): boolean =>
+    scan.reverse ? scan.compareKeys(minKey, passed) < 0 : scan.compareKeys(maxKey, passed) > 0
+  return { ...bucket, files: bucket.files.filter(left) }
 }
 
 /** Sections of the files that are left, from a position on; each run as its list of files. */
@@ -121,14 +130,15 @@ function sectionsFrom(bucket: ScanBucket, scan: BucketScan, from: ReadPosition |
   const sections = partitionIntoSections(bucket.files, scan.compareKeys).map((section) => ({
     runs: section.map((run) => run.files),
   }))
-  return from?.kind === 'row' ? sectionsFromFile(sections, from.file) : sections
+  return from?.kind === 'row' ? sectionsFromFile(sections, from.file, scan.reverse) : sections
 }
 
-/** The file is one of a section of one run: that section from the file on, and the sections behind it. */
-function sectionsFromFile(sections: readonly ReadSection[], name: string): readonly ReadSection[] {
+/** The file is one of a section of one run: that section from the file on, and the sections behind it; in reverse, up to it. */
+function sectionsFromFile(sections: readonly ReadSection[], name: string, reverse: boolean): readonly ReadSection[] {
   for (const [index, { runs }] of sections.entries()) {
     const files = runs[0] ?? []
     const at = runs.length === 1 ? files.findIndex((file) => file.name === name) : -1
+    if (at >= 0 && reverse) return [...sections.slice(0, index), { runs: [files.slice(0, at + 1)] }]
     if (at >= 0) return [{ runs: [files.slice(at)] }, ...sections.slice(index + 1)]
   }
   throw new TableError('INTERNAL', `A stretch ended in ${name}, which is no file of a section of one run.`, { name })

@@ -1,16 +1,21 @@
 import { castColumn } from '../../formats/column/cast.ts'
-import type { Batch, Column } from '../../formats/column/column.ts'
+import type { Batch, Column, Scalar } from '../../formats/column/column.ts'
+import { scalarAt } from '../../formats/column/compare.ts'
 import { nullColumn } from '../../formats/column/constant.ts'
+import { firstAfter, firstAtLeast } from '../../formats/column/key-bounds.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
+import { concatColumns } from '../../formats/column/slice.ts'
 import type { Codecs } from '../../formats/compress/codec.ts'
 import { dataFileFormat } from '../../formats/meta/names.ts'
 import type { DataFile, TableSchema } from '../../formats/meta/types.ts'
 import {
   openParquet,
   type ParquetFile,
+  type ParquetFooter,
   type PositionedBatch,
   type RowRange,
   readBatches,
+  readOffsetIndex,
 } from '../../formats/parquet/file-read.ts'
 import { selectRanges } from '../../formats/parquet/page-index.ts'
 import type { DataType, Field } from '../../formats/types/row-type.ts'
@@ -31,17 +36,29 @@ export interface DataFileRead {
   /** Leaves out pages that hold no match; rows that do not match can come all the same. Names are those of the layout. */
   readonly prune?: Predicate | undefined
   readonly batchRows: number
-  /** Rows to leave out at the start of the file. */
-  readonly skipRows?: number | undefined
   /** Positions in the layout that nobody will look at: they are not read, and come as nulls over zeros. */
   readonly unread?: ReadonlySet<number> | undefined
+  /** Footers by path, of files that were open before. */
+  readonly footers?: FooterCache | undefined
 }
 
-/** An open data file: rows as KV batches of a layout, whatever schema the file was written with. */
+/** Keeps what files say of themselves, so that opening one again reads nothing. */
+export interface FooterCache {
+  get(path: string): ParquetFooter | undefined
+  set(path: string, footer: ParquetFooter, bytes: number): unknown
+}
+
+/** Stretches of keys up to this many rows are decoded to find a place among them; longer ones are halved first. */
+const SEARCHED_ROWS = 16_384
+
+/** An open data file: rows as KV batches of a layout, whatever schema the file was written with. Whoever opens it closes it. */
 export class DataFileReader {
   readonly #read: DataFileRead
   readonly #source: OpenSource
   readonly #parquet: ParquetFile
+  readonly #sources: readonly ColumnSource[]
+  /** The keys that were decoded last, to find a place among them. */
+  #searched: { readonly range: RowRange; readonly keys: readonly Column[] } | undefined
 
   constructor(fs: FileSystem, codecs: Codecs, read: DataFileRead) {
     const format = dataFileFormat(read.file.name)
@@ -55,7 +72,10 @@ export class DataFileReader {
     this.#read = read
     this.#source = withPathSync(read.path, () => fs.openSource(read.path))
     try {
-      this.#parquet = withPathSync(read.path, () => openParquet(this.#source, codecs))
+      this.#parquet = withPathSync(read.path, () => openParquet(this.#source, codecs, read.footers?.get(read.path)))
+      const { footer } = this.#parquet
+      read.footers?.set(read.path, footer, footer.memoryBytes)
+      this.#sources = withPathSync(read.path, () => sourcesOf(read.layout, read.fileSchema, this.#parquet))
     } catch (error) {
       this.#source.close()
       throw error
@@ -70,34 +90,108 @@ export class DataFileReader {
     return this.#parquet.pagesDecoded
   }
 
-  /** Rows in file order, pages decoded as they are asked for. Ends or `return()`s with the file closed. */
-  *batches(): Generator<Batch> {
-    for (const { batch } of this.positioned()) yield batch
+  /** Rows in file order, pages decoded as they are asked for: those of a range, or all. */
+  *batches(rows?: RowRange): Generator<Batch> {
+    for (const { batch } of this.positioned(rows)) yield batch
   }
 
   /** Like `batches`, with the position in the file of each batch's first row. */
-  *positioned(): Generator<PositionedBatch> {
-    try {
-      yield* guardEach(this.#read.path, this.#rows())
-    } finally {
-      this.close()
+  positioned(rows?: RowRange): Generator<PositionedBatch> {
+    const { path, batchRows, prune, unread } = this.#read
+    return guardEach(path, this.#rows({ batchRows, prune, unread }, rows))
+  }
+
+  /** Rows whose key is below a prefix of a key, or starts with it if `including`. Decodes a page or two of keys at most. */
+  rowsBefore(prefix: readonly Scalar[], including: boolean): number {
+    return withPathSync(this.#read.path, () => this.#search(prefix, including ? firstAfter : firstAtLeast))
+  }
+
+  /** The key of a row. */
+  keyAt(row: number): readonly Scalar[] {
+    return withPathSync(this.#read.path, () => {
+      const keys = this.#keys({ start: row, end: row + 1 })
+      return keys.map((column) => scalarAt(column, 0)!)
+    })
+  }
+
+  /** About how many rows can match a predicate, by the statistics of pages. Reads indexes, no pages. */
+  rowsMatching(predicate: Predicate): number {
+    return withPathSync(this.#read.path, () => {
+      const ranges = this.#select(predicate)
+      return ranges === undefined ? this.#parquet.rows : ranges.reduce((sum, { start, end }) => sum + end - start, 0)
+    })
+  }
+
+  /** The first row of the page in which a row lies, in the first column: reading from there decodes no page in part. */
+  pageStart(row: number): number {
+    return withPathSync(this.#read.path, () => {
+      let start = 0
+      for (const [group, { numRows }] of this.#parquet.metadata.rowGroups.entries()) {
+        if (row < start + numRows) {
+          const index = readOffsetIndex(this.#parquet, group, this.#parquet.tree.leaves[0]!)
+          const page = index?.pageLocations.findLast(({ firstRowIndex }) => firstRowIndex <= row - start)
+          return start + (page?.firstRowIndex ?? 0)
+        }
+        start += numRows
+      }
+      return row
+    })
+  }
+
+  #search(prefix: readonly Scalar[], find: typeof firstAfter): number {
+    let { start, end } = this.#whereEqual(prefix)
+    while (end - start > SEARCHED_ROWS) {
+      const middle = (start + end) >>> 1
+      if (find(this.#keys({ start: middle, end: middle + 1 }), 1, prefix) === 1) start = middle + 1
+      else end = middle
     }
+    if (start === end) return start
+    const known = this.#searched
+    if (known?.range.start !== start || known.range.end !== end) {
+      this.#searched = { range: { start, end }, keys: this.#keys({ start, end }) }
+    }
+    return start + find(this.#searched!.keys, end - start, prefix)
+  }
+
+  /** Rows among which those lie that have the first key column in common with the prefix: an empty range where they would. */
+  #whereEqual(prefix: readonly Scalar[]): RowRange {
+    const column = this.#read.layout.keys[0]!.name
+    const equal = this.#select({ op: 'eq', column, value: prefix[0]! })
+    if (equal === undefined) return { start: 0, end: this.#parquet.rows }
+    if (equal.length > 0) return { start: equal[0]!.start, end: equal.at(-1)!.end }
+    const below = this.#select({ op: 'lt', column, value: prefix[0]! })?.at(-1)?.end ?? 0
+    return { start: below, end: below }
+  }
+
+  #keys(range: RowRange): readonly Column[] {
+    const { layout } = this.#read
+    const unread = new Set(layout.fields.keys())
+    for (const index of layout.keyIndexes) unread.delete(index)
+    const batches = [...this.#rows({ batchRows: range.end - range.start, unread, prune: undefined }, range)]
+    return layout.keyIndexes.map((index) => concatColumns(batches.map(({ batch }) => batch.columns[index]!)))
+  }
+
+  /** Rows that may match, by the statistics of row groups and pages; undefined = nothing is known. */
+  #select(predicate: Predicate): readonly RowRange[] | undefined {
+    const { layout, fileSchema } = this.#read
+    const adapted = adaptPredicate(predicate, [...layout.values, ...layout.keys], fileSchema)
+    return adapted && selectRanges(this.#parquet, adapted)
   }
 
   close(): void {
     this.#source.close()
   }
 
-  *#rows(): Generator<PositionedBatch> {
-    const { layout, fileSchema, prune, batchRows, skipRows = 0, unread } = this.#read
-    const columns = sourcesOf(layout, fileSchema, this.#parquet).map((column, index) =>
-      unread?.has(index) ? { ...column, name: undefined } : column,
-    )
+  *#rows(
+    { batchRows, prune, unread }: Pick<DataFileRead, 'batchRows' | 'prune' | 'unread'>,
+    rows: RowRange | undefined,
+  ): Generator<PositionedBatch> {
+    const { layout } = this.#read
+    const columns = this.#sources.map((column, index) => (unread?.has(index) ? { ...column, name: undefined } : column))
     const names = [...new Set(columns.flatMap((column) => (column.name === undefined ? [] : [column.name])))]
     const types = names.map((name) => columns.find((column) => column.name === name)!.stored!)
-    const predicate = prune === undefined ? undefined : adaptPredicate(prune, layout.values, fileSchema)
-    const kept = predicate === undefined ? undefined : selectRanges(this.#parquet, predicate)
-    const ranges = fromRow(skipRows, kept, this.#parquet.rows)
+    const kept = prune === undefined ? undefined : this.#select(prune)
+    const ranges = within(rows, kept)
     const position = new Map(names.map((name, index) => [name, index]))
     for (const { firstRow, batch } of readBatches(this.#parquet, {
       columns: names,
@@ -119,12 +213,13 @@ export class DataFileReader {
   }
 }
 
-/** The parts of the ranges (of the file, when there are none) that lie at or behind a row. */
-function fromRow(row: number, ranges: readonly RowRange[] | undefined, rows: number): readonly RowRange[] | undefined {
-  if (row === 0) return ranges
-  return (ranges ?? [{ start: 0, end: rows }])
-    .filter(({ end }) => end > row)
-    .map(({ start, end }) => ({ start: Math.max(start, row), end }))
+/** The parts of the ranges that lie in `rows`; undefined = the whole file. */
+function within(rows: RowRange | undefined, ranges: readonly RowRange[] | undefined): readonly RowRange[] | undefined {
+  if (rows === undefined || ranges === undefined)
+    return rows === undefined ? ranges : rows.start < rows.end ? [rows] : []
+  return ranges
+    .map(({ start, end }) => ({ start: Math.max(start, rows.start), end: Math.min(end, rows.end) }))
+    .filter(({ start, end }) => start < end)
 }
 
 /** Where a column of the layout comes from: a column of the file, or nowhere (null). */

@@ -12,10 +12,12 @@ import { type SchemaChange, type SchemaUse, schemaChange, schemaConflict } from 
 import type { KeyCompare } from '../plan/types.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PointCache } from '../read/blocks.ts'
+import type { FooterCache } from '../store/data-reader.ts'
 import type { DataPaths } from '../store/paths.ts'
 import { Pins } from '../store/pins.ts'
 import { dataPathsOf, type TableStore } from '../store/table-store.ts'
 import { advanceView, bucketOf, bucketsOf, loadView, type TableView } from '../store/view.ts'
+import type { TaskContext } from '../tasks/context.ts'
 import type { TaskExecutor } from '../tasks/submit.ts'
 import type { TaskTable } from '../tasks/task.ts'
 import { TableEmitter } from './events.ts'
@@ -26,6 +28,10 @@ export interface TableServices {
   readonly clock: Clock
   readonly executor: TaskExecutor
   readonly blocks: PointCache
+  /** Footers of data files, in the same memory as `blocks`. */
+  readonly footers: FooterCache
+  /** False: every read of a range goes to the executor. */
+  readonly smallReads?: boolean | undefined
   readonly durable: boolean
   readonly tempDirectory: string
 }
@@ -97,6 +103,12 @@ export class TableCore {
   /** The snapshot that reads go by; undefined while the table has none. */
   get view(): TableView | undefined {
     return this.#view
+  }
+
+  /** For tasks that are too small for a thread. */
+  get taskContext(): TaskContext {
+    const { fs, codecs } = this.store
+    return { fs, codecs, clock: this.services.clock, footers: this.services.footers }
   }
 
   get taskTable(): TaskTable {

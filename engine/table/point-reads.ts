@@ -190,7 +190,15 @@ export class PointReads {
             path,
           })
         }
-        return new DataFileReader(store.fs, store.codecs, { file, path, fileSchema, layout, prune, batchRows })
+        return new DataFileReader(store.fs, store.codecs, {
+          file,
+          path,
+          fileSchema,
+          layout,
+          prune,
+          batchRows,
+          footers: services.footers,
+        })
       },
     }
   }

@@ -31,6 +31,8 @@ export interface ScanRequest {
   readonly limit: number
   /** One order over all buckets of a partition, or bucket by bucket. */
   readonly ordered: boolean
+  /** Batches from the last keys to the first; the rows of each ascend all the same. */
+  readonly reverse: boolean
   readonly signal: AbortSignal | undefined
   readonly onStats?: ((stats: ReadStats) => void) | undefined
 }
@@ -84,11 +86,14 @@ export async function* scanBatches(
   try {
     let left = request.limit
     const scan = bucketScan(core, request, () => left)
-    for (const partition of groupByPartition(captured.places)) {
+    const places = request.reverse ? captured.places.toReversed() : captured.places
+    for (const partition of groupByPartition(places)) {
       const buckets: ScanBucket[] = []
       for (const place of partition) buckets.push(await scanBucket(core, request, place))
       for await (const batch of partitionStream(buckets, scan, core, request)) {
-        const cut = batch.rows > left ? sliceBatch(batch, 0, left) : batch
+        const { rows } = batch
+        const first = request.reverse ? Math.max(0, rows - left) : 0
+        const cut = rows > left ? sliceBatch(batch, first, first + left) : batch
         left -= cut.rows
         if (cut.rows > 0) yield cut
         if (left <= 0) return
@@ -111,7 +116,7 @@ async function* partitionStream(
   }
   const layout = kvLayout(core.schema, request.columns)
   const streams = buckets.map((bucket) => bucketStream(bucket, { ...scan, keys: true }))
-  for await (const { fields, rows, columns } of mergeBuckets(streams, layout)) {
+  for await (const { fields, rows, columns } of mergeBuckets(streams, layout, request.reverse)) {
     yield { fields: fields.slice(layout.firstValue), rows, columns: columns.slice(layout.firstValue) }
   }
 }
@@ -126,6 +131,8 @@ function bucketScan(core: TableCore, request: ScanRequest, wanted: () => number)
     keys: false,
     range: request.range,
     where: request.where,
+    reverse: request.reverse,
+    here: core.services.smallReads === false ? undefined : core.taskContext,
     wanted,
     signal: request.signal,
     onRead: ({ stats }) => request.onStats?.(stats),

@@ -60,11 +60,16 @@ export class RowReads {
     this.#core.checkSchema('read')
     const { view } = this.#core
     try {
-      const [found] = this.#points.find(this.#keys.one(key), this.#state.writer, view)
-      return found && this.#wholeRow(found)
+      return this.getSync(key)
     } catch (error) {
       throw await this.#explained(error, view?.snapshot.id)
     }
+  }
+
+  /** The newest row that this handle knows of: one that only reads has to be refreshed by hand. */
+  getSync(key: unknown): Record<string, unknown> | undefined {
+    const [found] = this.#points.find(this.#keys.one(key), this.#state?.writer, this.#core.view)
+    return found && this.#wholeRow(found)
   }
 
   #wholeRow({ batch, row, offset }: PointRow): Record<string, unknown> {
@@ -149,8 +154,15 @@ export class RowReads {
   }
 
   /** Row objects of the batches of a scan, a list at a time. */
-  async *rowLists(batches: AsyncGenerator<Batch>): AsyncGenerator<readonly Record<string, unknown>[]> {
+  async *rowLists(
+    batches: AsyncGenerator<Batch>,
+    reverse: boolean,
+  ): AsyncGenerator<readonly Record<string, unknown>[]> {
     for await (const batch of batches) {
+      for (let end = batch.rows; reverse && end > 0; end -= ROWS_AT_A_TIME) {
+        yield this.rows(sliceBatch(batch, Math.max(0, end - ROWS_AT_A_TIME), end)).reverse()
+      }
+      if (reverse) continue
       for (let start = 0; start < batch.rows; start += ROWS_AT_A_TIME) {
         yield this.rows(sliceBatch(batch, start, Math.min(batch.rows, start + ROWS_AT_A_TIME)))
       }
@@ -190,11 +202,6 @@ export class RowReads {
 
   #request(options: AnyScanOptions): ScanRequest {
     checkNames('scan', options, SCAN_OPTIONS)
-    if (options.reverse === true) {
-      throw new TableError('UNSUPPORTED', 'Reverse scans are not supported yet. Collect the rows and reverse them.', {
-        value: 'reverse',
-      })
-    }
     const { limit = Number.POSITIVE_INFINITY } = options
     if (limit !== Number.POSITIVE_INFINITY && (!Number.isInteger(limit) || limit < 0)) {
       throw new TableError('INVALID', `limit is ${String(limit)}: give a whole number from 0 on.`, { value: limit })
@@ -207,6 +214,7 @@ export class RowReads {
       where: options.where === undefined ? undefined : parseWhere(options.where, this.#core.schema.fields, this.#forms),
       limit,
       ordered: options.ordered ?? true,
+      reverse: options.reverse ?? false,
       signal: options.signal,
       onStats: options.onStats,
     }

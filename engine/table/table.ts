@@ -1,5 +1,6 @@
 import type { RecordBatch } from 'apache-arrow'
 import { loadArrow, toRecordBatch } from '../../formats/column/arrow.ts'
+import { reversed } from '../../formats/column/gather.ts'
 import type {
   BucketExplanation,
   BucketFilter,
@@ -102,6 +103,15 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
     return (await this.#reads.get(key, options)) as Pick<Row, C> | undefined
   }
 
+  /**
+   * `get` of all columns without a promise. Blocks for the pages that are not in memory. A handle that only reads answers from
+   * the snapshot that it saw last: call `refresh` for a newer one.
+   */
+  getSync(key: Key): Row | undefined {
+    this.#checkOpen()
+    return this.#reads.getSync(key) as Row | undefined
+  }
+
   /** The rows of keys in the order asked; undefined where there is none. */
   async getMany<C extends keyof Row & string = keyof Row & string>(
     keys: readonly Key[],
@@ -119,7 +129,7 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
     options: ScanOptions<Input, Key, C> = {},
   ): Scan<Pick<Row, C>> {
     this.#checkOpen()
-    const scan = this.#reads.scan(options, (batches) => this.#reads.rowLists(batches))
+    const scan = this.#reads.scan(options, (batches) => this.#reads.rowLists(batches, options.reverse === true))
     return scan as unknown as Scan<Pick<Row, C>>
   }
 
@@ -130,7 +140,9 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
     this.#checkOpen()
     return this.#reads.scan(options, async function* (batches) {
       const arrow = await loadArrow()
-      for await (const batch of batches) yield [toRecordBatch(arrow, batch)]
+      for await (const batch of batches) {
+        yield [toRecordBatch(arrow, options.reverse === true ? reversed(batch) : batch)]
+      }
     })
   }
 

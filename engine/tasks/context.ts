@@ -1,6 +1,7 @@
 import type { Codecs } from '../../formats/compress/codec.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileSystem } from '../ports/file-system.ts'
+import type { FooterCache } from '../store/data-reader.ts'
 
 /** What a task may use beside its descriptor: ports and codecs of the thread it runs on. */
 export interface TaskContext {
@@ -9,4 +10,6 @@ export interface TaskContext {
   readonly codecs: Codecs
   /** Lets the event loop of an inline executor breathe; threads need no pause. */
   readonly pause?: (() => Promise<void>) | undefined
+  /** Footers that outlive the task; without it a task keeps those of its own files. */
+  readonly footers?: FooterCache | undefined
 }

@@ -5,7 +5,7 @@ import { TableError } from '../errors.ts'
 import { type ResolvedOptions, resolve } from '../options/resolve.ts'
 import { type KvLayout, kvLayout } from '../plan/kv-layout.ts'
 import { dataFileOptions } from '../store/data-file-options.ts'
-import { type DataFileRead, DataFileReader } from '../store/data-reader.ts'
+import { type DataFileRead, DataFileReader, type FooterCache } from '../store/data-reader.ts'
 import { DataWriter } from '../store/data-writer.ts'
 import { inside } from '../store/paths.ts'
 import { RollingWriter } from '../store/rolling-writer.ts'
@@ -13,7 +13,7 @@ import type { TaskContext } from './context.ts'
 import type { BufferedRows, TaskTable } from './task.ts'
 
 /** What to leave out of a data file; see `DataFileRead`. */
-export type OpenOptions = Pick<DataFileRead, 'prune' | 'skipRows' | 'unread'>
+export type OpenOptions = Pick<DataFileRead, 'prune' | 'unread'>
 
 /** The files of one bucket as a task sees them: reads them as one layout, writes new ones under the task's uuid. */
 export class BucketFiles {
@@ -24,6 +24,7 @@ export class BucketFiles {
   readonly #folder: string
   readonly #fileUuid: string
   readonly #schemas: ReadonlyMap<number, TableSchema>
+  readonly #footers: FooterCache
   #counter = 0
   bytesRead = 0
   pagesDecoded = 0
@@ -41,10 +42,11 @@ export class BucketFiles {
     this.options = resolve(table.schema.options)
     this.#folder = folder
     this.#fileUuid = fileUuid
+    this.#footers = context.footers ?? new Map()
     this.#schemas = new Map([...table.olderSchemas, table.schema].map((schema) => [schema.id, schema]))
   }
 
-  /** Opens a data file; what it yields has the layout of these files. */
+  /** Opens a data file, to be given back to `close`; what it yields has the layout of these files. */
   open(file: DataFile, batchRows: number, options: OpenOptions = {}): DataFileReader {
     const path = `${this.#folder}/${inside(file.name, file.externalPath)}`
     const fileSchema = this.#schemas.get(file.schemaId)
@@ -55,11 +57,21 @@ export class BucketFiles {
       })
     }
     const { fs, codecs } = this.context
-    return new DataFileReader(fs, codecs, { file, path, fileSchema, layout: this.layout, batchRows, ...options })
+    const footers = this.#footers
+    return new DataFileReader(fs, codecs, {
+      file,
+      path,
+      fileSchema,
+      layout: this.layout,
+      batchRows,
+      footers,
+      ...options,
+    })
   }
 
-  /** Adds what a reader has read to the figures of the task. */
-  count(reader: DataFileReader): void {
+  /** Closes a reader and adds what it has read to the figures of the task. */
+  close(reader: DataFileReader): void {
+    reader.close()
     this.bytesRead += reader.bytesRead
     this.pagesDecoded += reader.pagesDecoded
   }

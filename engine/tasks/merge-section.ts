@@ -7,7 +7,9 @@ import type { KvLayout } from '../plan/kv-layout.ts'
 import { maxSequence } from '../plan/levels.ts'
 import type { SortedRun } from '../plan/types.ts'
 import type { BucketFiles } from './files.ts'
+import { rowsIn } from './key-range.ts'
 import type { SpillFolder } from './spill.ts'
+import type { KeyRange } from './task.ts'
 
 /** Compressed bytes that one batch of a run should stand for: windows hold one batch a run. */
 const BATCH_BYTES = 512 * 1024
@@ -22,12 +24,12 @@ export function* mergeSection(
   files: BucketFiles,
   runs: readonly SortedRun[],
   spill: SpillFolder | undefined,
-  options: { readonly prune?: Predicate | undefined; readonly newest?: Batch | undefined } = {},
+  options: RunOptions & { readonly newest?: Batch | undefined } = {},
 ): Generator<Batch> {
   const threshold = files.options['sort-spill-threshold']
   let inputs: Input[] = [...runs]
     .sort(oldestFirst)
-    .map((run) => ({ bytes: run.bytes, batches: () => runBatches(files, run.files, options.prune) }))
+    .map((run) => ({ bytes: run.bytes, batches: () => runBatches(files, run.files, options) }))
   while (spill !== undefined && inputs.length > threshold) {
     const bySize = [...inputs].sort((a, b) => a.bytes - b.bytes)
     const smallest = new Set(bySize.slice(0, Math.min(threshold, inputs.length - threshold + 1)))
@@ -40,6 +42,12 @@ export function* mergeSection(
   const newest = options.newest
   if (newest !== undefined) inputs.push({ bytes: 0, batches: () => [newest] })
   yield* merge(files, inputs)
+}
+
+/** What to read of a run: `prune` drops pages, `range` cuts rows exactly. */
+interface RunOptions {
+  readonly prune?: Predicate | undefined
+  readonly range?: KeyRange | undefined
 }
 
 interface Input {
@@ -62,13 +70,14 @@ function merge(files: BucketFiles, inputs: readonly Input[]): Generator<Batch> {
 }
 
 /** Files of a run, one open at a time. */
-export function* runBatches(files: BucketFiles, run: readonly DataFile[], prune?: Predicate): Generator<Batch> {
+export function* runBatches(files: BucketFiles, run: readonly DataFile[], options: RunOptions = {}): Generator<Batch> {
+  const { prune, range } = options
   for (const file of run) {
     const reader = files.open(file, rowsOfBytes(file, files.layout, BATCH_BYTES, MAX_BATCH_ROWS), { prune })
     try {
-      yield* reader.batches()
+      yield* reader.batches(range && rowsIn(reader, file, range))
     } finally {
-      files.count(reader)
+      files.close(reader)
     }
   }
 }

@@ -1,19 +1,20 @@
 import type { Batch } from '../../formats/column/column.ts'
 import { scalarAt } from '../../formats/column/compare.ts'
+import { nullColumn } from '../../formats/column/constant.ts'
 import { takeBatch } from '../../formats/column/gather.ts'
-import { firstAfter, firstAtLeast } from '../../formats/column/key-bounds.ts'
 import { columnsOf, select } from '../../formats/column/predicate.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import { batchBytes } from '../../formats/column/size.ts'
-import { sliceBatch } from '../../formats/column/slice.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import { dropDeletes } from '../merge/filters.ts'
 import { type KvLayout, kvLayout } from '../plan/kv-layout.ts'
 import type { SortedRun } from '../plan/types.ts'
 import type { TaskContext } from './context.ts'
 import { BucketFiles, checkCancelled } from './files.ts'
+import { cutToRange, rowsIn } from './key-range.ts'
 import { mergeSection, rowsOfBytes } from './merge-section.ts'
-import type { KeyBound, KeyRange, ReadPosition, ReadResult, ReadSection, ReadTask } from './task.ts'
+import { pieceBelow } from './reverse.ts'
+import type { ReadPosition, ReadResult, ReadSection, ReadTask } from './task.ts'
 
 /**
  * A scan that finds little comes up for air after so many rows of the range looked at for each row asked for, but not after
@@ -30,10 +31,13 @@ const MIN_STRAIGHT_ROWS = 64
 const STRAIGHT_ROWS = 32_768
 const STRAIGHT_BYTES = 2 * 1024 * 1024
 
-/** Rows in key order, and where to go on behind them. */
+/** Rows of each run that a piece of a reverse merge takes at least: pages at its ends are decoded twice. */
+const MIN_BACK_ROWS = 4096
+
+/** Rows in key order, and where to go on behind them, or in reverse before them. */
 interface Part {
   readonly batch: Batch
-  readonly next: () => ReadPosition
+  readonly next: (() => ReadPosition) | undefined
 }
 
 /**
@@ -55,19 +59,17 @@ export async function runRead(task: ReadTask, context: TaskContext): Promise<Rea
     checkCancelled(task.cancel)
     const { batch } = part
     merged += batch.rows
-    const inRange = cutToRange(batch, layout, task.range)
-    looked += inRange.batch.rows
-    const matching = filter(dropDeletes(inRange.batch, layout.kind), task.where)
+    looked += batch.rows
+    const matching = filter(dropDeletes(batch, layout.kind), task.where)
     if (matching.rows > 0) {
       const projected = project(matching, layout, task)
       batches.push(projected)
       bytes += batchBytes(projected)
     }
     rows += matching.rows
-    if (inRange.ended) break
     const full = rows >= task.maxRows || bytes >= MAX_RESULT_BYTES || looked >= mostLooked
-    // The next stretch takes over where this one stops, without the lower end of the range: it has to be behind us.
-    if (inRange.batch.rows > 0 && full) {
+    // Within a piece that was merged as a whole there is no place to go on from.
+    if (full && part.next !== undefined) {
       next = part.next()
       break
     }
@@ -79,20 +81,46 @@ export async function runRead(task: ReadTask, context: TaskContext): Promise<Rea
 
 function* partsOf(task: ReadTask, files: BucketFiles): Generator<Part> {
   const { layout } = files
-  const ofRange = rangePredicate(task.range, layout)
+  const { range, reverse } = task
+  const prune = keyParts(task.where, layout)
   if (task.memory !== undefined) {
     // Uncommitted rows may meet any section: all of them become runs of one merge.
-    const options = { prune: both(ofRange, keyParts(task.where, layout)), newest: narrow(task.memory, layout) }
-    yield* byKey(mergeSection(files, chainSections(task.sections), undefined, options), layout)
+    const newest = cutToRange(narrow(task.memory, layout), layout, range)
+    const runs = chainSections(task.sections)
+    if (reverse) yield* mergedBack(task, files, runs, prune, newest)
+    else yield* byKey(mergeSection(files, runs, undefined, { prune, range, newest }), layout)
     return
   }
-  for (const [index, { runs }] of task.sections.entries()) {
-    if (runs.length === 1) {
-      yield* straight(task, files, runs[0]!, index === 0 ? task.skipRows : 0, both(ofRange, task.where))
-    } else {
-      const prune = both(ofRange, keyParts(task.where, layout))
-      yield* byKey(mergeSection(files, runs.map(asRun), undefined, { prune }), layout)
-    }
+  const sections = reverse ? task.sections.toReversed() : task.sections
+  for (const [index, { runs }] of sections.entries()) {
+    if (runs.length === 1) yield* straight(task, files, runs[0]!, index === 0 ? task.skipRows : 0)
+    else if (reverse) yield* mergedBack(task, files, runs.map(asRun), prune, undefined)
+    else yield* byKey(mergeSection(files, runs.map(asRun), undefined, { prune, range }), layout)
+  }
+}
+
+/** Pieces from the last keys to the first, each merged as a whole and given batch by batch from its end. */
+function* mergedBack(
+  task: ReadTask,
+  files: BucketFiles,
+  runs: readonly SortedRun[],
+  prune: Predicate | undefined,
+  memory: Batch | undefined,
+): Generator<Part> {
+  const { layout } = files
+  let { range } = task
+  for (;;) {
+    const rows = clamp(task.maxRows, MIN_BACK_ROWS, STRAIGHT_ROWS)
+    const start = pieceBelow(files, runs, memory, range, rows)
+    const piece = start === undefined ? range : { lower: { values: start, inclusive: true }, upper: range.upper }
+    const newest = memory && cutToRange(memory, layout, piece)
+    const batches = [...mergeSection(files, runs, undefined, { prune, range: piece, newest })].reverse()
+    for (const batch of batches.slice(0, -1)) yield { batch, next: undefined }
+    const next = start && ((): ReadPosition => ({ kind: 'key', values: start }))
+    // Also a piece without rows is a place to come up for air.
+    yield { batch: batches.at(-1) ?? emptyBatch(layout), next }
+    if (start === undefined) return
+    range = { lower: range.lower, upper: { values: start, inclusive: false } }
   }
 }
 
@@ -106,42 +134,42 @@ function* byKey(batches: Iterable<Batch>, layout: KvLayout): Generator<Part> {
   }
 }
 
-/** A section of one run as it is: columns that neither the result nor the range needs are not even read. */
-function* straight(
-  task: ReadTask,
-  files: BucketFiles,
-  run: readonly DataFile[],
-  skipRows: number,
-  prune: Predicate | undefined,
-): Generator<Part> {
+/** A section of one run as it is: columns that the result does not need are not even read. */
+function* straight(task: ReadTask, files: BucketFiles, run: readonly DataFile[], skipRows: number): Generator<Part> {
   let skip = skipRows
-  for (const file of run) {
-    if (skip < file.rows) {
-      const rows = rowsOfBytes(
-        file,
-        files.layout,
-        STRAIGHT_BYTES,
-        clamp(task.maxRows, MIN_STRAIGHT_ROWS, STRAIGHT_ROWS),
-      )
-      const reader = files.open(file, rows, { prune, skipRows: skip, unread: unreadColumns(task, files.layout, file) })
-      try {
-        for (const { firstRow, batch } of reader.positioned()) {
+  for (const file of task.reverse ? run.toReversed() : run) {
+    const most = clamp(task.maxRows, MIN_STRAIGHT_ROWS, STRAIGHT_ROWS)
+    const rows = rowsOfBytes(file, files.layout, STRAIGHT_BYTES, most)
+    const reader = files.open(file, rows, { prune: task.where, unread: unreadColumns(task, files.layout, file) })
+    try {
+      let { start, end } = rowsIn(reader, file, task.range)
+      if (task.reverse) {
+        end = Math.min(end, file.rows - skip)
+        while (end > start) {
+          const from = Math.max(start, reader.pageStart(Math.max(0, end - rows)))
+          for (const { firstRow, batch } of [...reader.positioned({ start: from, end })].reverse()) {
+            yield { batch, next: () => ({ kind: 'row', file: file.name, row: file.rows - firstRow }) }
+          }
+          end = from
+        }
+      } else {
+        start = Math.max(start, skip)
+        for (const { firstRow, batch } of reader.positioned({ start, end })) {
           yield { batch, next: () => ({ kind: 'row', file: file.name, row: firstRow + batch.rows }) }
         }
-      } finally {
-        files.count(reader)
       }
+    } finally {
+      files.close(reader)
     }
     skip = 0
   }
 }
 
-/** Keys of the result order its rows; else they only matter to a range. Sequence numbers have done their work in the merge. */
+/** Keys matter where they order the rows of a result. Sequence numbers have done their work in the merge. */
 function unreadColumns(task: ReadTask, layout: KvLayout, file: DataFile): ReadonlySet<number> {
   const unread = new Set([layout.sequence])
   if (file.deleteRows === 0) unread.add(layout.kind)
-  const bounded = task.range.lower !== undefined || task.range.upper !== undefined
-  if (!task.keys && !bounded) for (const index of layout.keyIndexes) unread.add(index)
+  if (!task.keys) for (const index of layout.keyIndexes) unread.add(index)
   return unread
 }
 
@@ -162,15 +190,6 @@ function asRun(files: ReadSection['runs'][number]): SortedRun {
   return { level: files[0]?.level ?? 0, files, bytes: files.reduce((sum, file) => sum + file.bytes, 0) }
 }
 
-/** Rows of a batch inside the range; `ended` when the batch reaches past its end. */
-function cutToRange(batch: Batch, layout: KvLayout, { lower, upper }: KeyRange): { batch: Batch; ended: boolean } {
-  const keys = layout.keyIndexes.map((index) => batch.columns[index]!)
-  const row = (search: typeof firstAfter, bound: KeyBound) => search(keys, batch.rows, bound.values)
-  const start = lower === undefined ? 0 : row(lower.inclusive ? firstAtLeast : firstAfter, lower)
-  const end = upper === undefined ? batch.rows : row(upper.inclusive ? firstAfter : firstAtLeast, upper)
-  return { batch: sliceBatch(batch, Math.min(start, end), end), ended: end < batch.rows }
-}
-
 function filter(batch: Batch, where: Predicate | undefined): Batch {
   if (where === undefined || batch.rows === 0) return batch
   const rows = select(where, batch)
@@ -188,15 +207,6 @@ function project(batch: Batch, layout: KvLayout, task: ReadTask): Batch {
   }
 }
 
-/** The range as a condition on the first key column, wide enough to keep every row of it. */
-function rangePredicate(range: KeyRange, layout: KvLayout): Predicate | undefined {
-  const column = layout.keys[0]!.name
-  const parts: Predicate[] = []
-  if (range.lower !== undefined) parts.push({ op: 'ge', column, value: range.lower.values[0]! })
-  if (range.upper !== undefined) parts.push({ op: 'le', column, value: range.upper.values[0]! })
-  return parts.length === 0 ? undefined : { op: 'and', children: parts }
-}
-
 /** The parts of an AND that touch key columns only: they may drop rows of one run without reviving another's. */
 function keyParts(where: Predicate | undefined, layout: KvLayout): Predicate | undefined {
   if (where === undefined) return undefined
@@ -210,7 +220,6 @@ function clamp(value: number, min: number, max: number): number {
   return Math.max(min, Math.min(max, value))
 }
 
-function both(a: Predicate | undefined, b: Predicate | undefined): Predicate | undefined {
-  if (a === undefined || b === undefined) return a ?? b
-  return { op: 'and', children: [a, b] }
+function emptyBatch({ fields }: KvLayout): Batch {
+  return { fields, rows: 0, columns: fields.map(({ type }) => nullColumn(type, 0)) }
 }

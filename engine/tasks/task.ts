@@ -79,8 +79,8 @@ export interface ReadSection {
 }
 
 /**
- * Where a stretch ended and the next one goes on: behind a key, or, in a section of one run, at a row of a file. A row costs no
- * look at the keys and reads no page twice but the one it lies in.
+ * Where a stretch ended and the next one goes on: behind a key, or, in a section of one run, past so many rows of a file. Rows
+ * cost no look at the keys. In reverse a key is gone on before, and rows count from the end of the file.
  */
 export type ReadPosition =
   | { readonly kind: 'key'; readonly values: readonly Scalar[] }
@@ -93,7 +93,12 @@ export interface ReadTask {
   readonly folder: string
   /** In key order; their key ranges do not touch. */
   readonly sections: readonly ReadSection[]
-  /** Rows of the first file of the first section, which is of one run, that earlier stretches have read. */
+  /** Last keys first; the rows of each batch of the result ascend all the same. */
+  readonly reverse: boolean
+  /**
+   * Rows that earlier stretches have read of the first file of the first section, which is of one run; in reverse at the end of
+   * the last file of the last section.
+   */
   readonly skipRows: number
   /** A KV batch of uncommitted rows, sorted, newer than any file. With it there is one section at most. */
   readonly memory: Batch | undefined

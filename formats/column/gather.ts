@@ -90,3 +90,10 @@ function select(columns: readonly Column[], source: Source, row: Uint32Array, co
     }
   }
 }
+
+/** The rows of a batch from the last to the first. */
+export function reversed(batch: Batch): Batch {
+  const rows = new Uint32Array(batch.rows)
+  for (let i = 0; i < rows.length; i++) rows[i] = rows.length - 1 - i
+  return takeBatch(batch, rows)
+}

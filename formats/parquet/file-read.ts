@@ -35,28 +35,55 @@ export interface PositionedBatch {
   readonly batch: Batch
 }
 
-/** An open file: its metadata is read, its pages are not. Belongs to whoever opened the source; nothing is to be closed here. */
-export interface ParquetFile {
-  readonly source: ByteSource
-  readonly codecs: Codecs
+/** What a file says of itself, which may be kept after the file is closed: opening it again then reads nothing. */
+export interface ParquetFooter {
   readonly metadata: FileMetaData
   readonly rows: number
   /** Columns with inferred types; id -1 where the file has none. */
   readonly fields: readonly Field[]
   readonly tree: SchemaTree
+  /** Indexes read so far, by row group and leaf. */
+  readonly offsetIndexes: Map<string, OffsetIndex>
+  readonly columnIndexes: Map<string, ColumnIndex>
+  /** About what it takes in memory, once all indexes are read. */
+  readonly memoryBytes: number
+}
+
+/** An open file: its metadata is read, its pages are not. Belongs to whoever opened the source; nothing is to be closed here. */
+export interface ParquetFile extends ParquetFooter {
+  readonly source: ByteSource
+  readonly codecs: Codecs
+  readonly footer: ParquetFooter
   /** Read from the source so far: footer, indexes, pages. */
   readonly bytesRead: number
   /** Data and dictionary pages decompressed so far. */
   readonly pagesDecoded: number
   readonly counters: ReadCounters
-  /** Indexes read so far, by row group and leaf. */
-  readonly offsetIndexes: Map<string, OffsetIndex>
-  readonly columnIndexes: Map<string, ColumnIndex>
 }
 
-/** Reads and checks the footer: one read for most files, two for wide ones. */
-export function openParquet(source: ByteSource, codecs: Codecs): ParquetFile {
+/** Parsed metadata is objects, which take several times the bytes of the file. */
+const MEMORY_PER_BYTE = 8
+
+/** Opens a file whose footer is known, or reads and checks it: one read for most files, two for wide ones. */
+export function openParquet(source: ByteSource, codecs: Codecs, known?: ParquetFooter): ParquetFile {
   const counters: ReadCounters = { bytesRead: 0, pagesDecoded: 0 }
+  const footer = known ?? readFooter(source, counters)
+  return {
+    ...footer,
+    source,
+    codecs,
+    footer,
+    counters,
+    get bytesRead() {
+      return counters.bytesRead
+    },
+    get pagesDecoded() {
+      return counters.pagesDecoded
+    },
+  }
+}
+
+function readFooter(source: ByteSource, counters: ReadCounters): ParquetFooter {
   const read = (offset: number, length: number): Uint8Array => {
     counters.bytesRead += length
     return source.read(offset, length)
@@ -70,22 +97,23 @@ export function openParquet(source: ByteSource, codecs: Codecs): ParquetFile {
   const tree = buildSchemaTree(metadata.schema)
   checkRowGroups(metadata, tree)
   return {
-    source,
-    codecs,
     metadata,
     rows: metadata.numRows,
     fields: fieldsOfTree(tree),
     tree,
-    counters,
     offsetIndexes: new Map(),
     columnIndexes: new Map(),
-    get bytesRead() {
-      return counters.bytesRead
-    },
-    get pagesDecoded() {
-      return counters.pagesDecoded
-    },
+    memoryBytes: MEMORY_PER_BYTE * (footer.length + indexBytes(metadata)),
   }
+}
+
+function indexBytes({ rowGroups }: FileMetaData): number {
+  let bytes = 0
+  for (const { columns } of rowGroups) {
+    for (const { offsetIndexLength = 0, columnIndexLength = 0 } of columns)
+      bytes += offsetIndexLength + columnIndexLength
+  }
+  return bytes
 }
 
 function checkRowGroups(metadata: FileMetaData, tree: SchemaTree): void {

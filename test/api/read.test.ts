@@ -292,14 +292,6 @@ t.test('C125 limit counts after merge, deletes and where', async (t) => {
   await warehouse.close()
 })
 
-t.test('reverse is UNSUPPORTED', async (t) => {
-  const { warehouse, table } = await create(t.testdir())
-  await refused(t, () => table.scan({ reverse: true }), 'UNSUPPORTED', { value: 'reverse' }, 'everse')
-  await refused(t, () => table.scanArrow({ reverse: true }), 'UNSUPPORTED', { value: 'reverse' }, 'everse')
-  t.same(await collect(table.scan({ reverse: false })), [])
-  await warehouse.close()
-})
-
 t.test('C078 a scan shows what was there when it was called', async (t) => {
   const { warehouse, table } = await create(t.testdir(), { bucket: 2, 'num-sorted-run.compaction-trigger': 2 })
   await table.put(rowsOf(1, 100))
@@ -513,4 +505,53 @@ t.test('a scan from before the first snapshot keeps its files through commit, co
   t.equal((await collect(scan)).length, 1000)
   t.equal((await table.expireSnapshots({ retainMax: 1 })).heldBack.length, 0)
   await warehouse.close()
+})
+
+t.test('getSync gives what get gives, from memory and from files', async (t) => {
+  const { warehouse, table } = await create(t.testdir(), { bucket: 3 })
+  await table.put(rowsOf(1, 50))
+  await table.commit()
+  await table.put({ k: 51, v: 51 })
+  await table.delete(2)
+  for (const key of [51, 1, 2, 99, { k: 7 }]) t.strictSame(table.getSync(key), await table.get(key))
+  t.strictSame(table.getSync(7), { k: 7, v: 7 })
+  await warehouse.close({ discard: true })
+  t.throws(() => table.getSync(1), { code: 'CLOSED' })
+})
+
+t.test('a read-only handle answers getSync from the snapshot it saw last', async (t) => {
+  const path = t.testdir()
+  const { warehouse, table } = await create(path)
+  await table.put({ k: 1, v: 1 })
+  await table.commit()
+  const readers = await open(path, { readOnly: true })
+  const reader = await readers.table('db.t')
+  await table.put({ k: 1, v: 2 })
+  await table.commit()
+  t.strictSame(reader.getSync(1), { k: 1, v: 1 })
+  await reader.refresh()
+  t.strictSame(reader.getSync(1), { k: 1, v: 2 })
+  await readers.close()
+  await warehouse.close()
+})
+
+t.test('a reverse scan goes over partitions and buckets from the last row to the first', async (t) => {
+  const warehouse = await open(t.testdir())
+  const table = await warehouse.createTable('db.t', {
+    fields: { p: types.int(), k: types.int(), v: types.int() },
+    primaryKey: ['p', 'k'],
+    partitionBy: ['p'],
+    options: { bucket: 3 },
+  } as never)
+  const rows = Array.from({ length: 300 }, (_, i) => ({ p: i % 3, k: i, v: -i }))
+  await table.put(rows as never)
+  await table.commit()
+  await table.put(rows.filter(({ k }) => k % 5 === 0) as never)
+  const forward = await collect(table.scan())
+  t.equal(forward.length, 300)
+  t.strictSame(await collect(table.scan({ reverse: true })), [...forward].reverse())
+  t.strictSame(await collect(table.scan({ reverse: true, limit: 130 })), [...forward].reverse().slice(0, 130))
+  const unordered = await collect(table.scan({ reverse: true, ordered: false }))
+  t.equal(unordered.length, 300)
+  await warehouse.close({ discard: true })
 })

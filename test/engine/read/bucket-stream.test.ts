@@ -29,7 +29,7 @@ function shortStretches(reads: ReadTask[]): TaskExecutor {
 }
 
 async function tableOf(path: string, reads: ReadTask[]) {
-  const warehouse = openAlone(path, { executor: shortStretches(reads) })
+  const warehouse = openAlone(path, { executor: shortStretches(reads), smallReads: false })
   const table = await warehouse.createTable('db.t', {
     fields,
     primaryKey: ['id'],
@@ -163,3 +163,109 @@ t.test('a file that is alone behind a key stays alone: the scan goes on at its r
   t.ok(reads.some((read) => read.skipRows > 0))
   await warehouse.close()
 })
+
+t.test(
+  'a reverse scan gives the rows of a forward one from the last to the first, across stretches of any kind',
+  async (t) => {
+    const reads: ReadTask[] = []
+    const { warehouse, table } = await tableOf(t.testdir(), reads)
+    const expected = new Map<number, number>()
+    const columns = ['id', 'n'] as const
+    const range = { gt: { id: 250 }, lte: { id: 2750 } }
+    const check = async (name: string) => {
+      const all = inOrder(expected).reverse()
+      t.same(await collect(table.scan({ columns, reverse: true })), all, `${name}: all`)
+      const inside = all.filter(({ id }) => id > 250 && id <= 2750)
+      t.same(await collect(table.scan({ columns, range, reverse: true })), inside, `${name}: range`)
+      const where = { n: { gte: 12_000 } }
+      const matching = inside.filter(({ n }) => n >= 12_000)
+      t.same(
+        await collect(table.scan({ columns, range, where, limit: 400, reverse: true })),
+        matching.slice(0, 400),
+        `${name}: range, where, limit`,
+      )
+      const arrow: number[] = []
+      for await (const batch of table.scanArrow({ columns: ['n'], reverse: true })) {
+        for (const row of batch) arrow.push(row.n as number)
+      }
+      t.same(
+        arrow,
+        all.map(({ n }) => n),
+        `${name}: Arrow`,
+      )
+    }
+    await write(table, expected, 1, ids(1))
+    await check('one run')
+    t.ok(reads.some(({ reverse, skipRows }) => reverse && skipRows > 0))
+    await write(table, expected, 2, ids(2, 100), ids(11, 103))
+    await check('two runs')
+    await write(
+      table,
+      expected,
+      3,
+      ids(1)
+        .map((id) => id + 2 * ROWS)
+        .slice(0, 500),
+    )
+    await check('two sections')
+    await table.put(ids(3, 7).map((id) => ({ id, n: -id, text: null })))
+    for (const id of ids(3, 7)) expected.set(id, -id)
+    await table.delete([{ id: 300 }])
+    expected.delete(300)
+    await check('uncommitted rows')
+    await table.discard()
+    await warehouse.close()
+  },
+)
+
+t.test('a reverse merge comes up for air where the files name a key', async (t) => {
+  const reads: ReadTask[] = []
+  const warehouse = openAlone(t.testdir(), { executor: shortStretches(reads), smallReads: false })
+  const table = await warehouse.createTable('db.t', {
+    fields,
+    primaryKey: ['id'],
+    options: { bucket: 1, 'write-only': true, 'parquet.page.row.count.limit': 1000 },
+  })
+  const expected = new Map<number, number>()
+  const many = Array.from({ length: 10_000 }, (_, id) => id)
+  await write(table, expected, 1, many)
+  await write(
+    table,
+    expected,
+    2,
+    many.filter((id) => id % 2 === 0),
+  )
+  const rows = await collect(table.scan({ columns: ['id', 'n'], reverse: true }))
+  t.same(rows, inOrder(expected).reverse())
+  t.ok(reads.length >= 2, `${reads.length} stretches`)
+  t.ok(reads.at(-1)!.range.upper !== undefined)
+  await warehouse.close()
+})
+
+t.test(
+  'a small range asks no thread and decodes the pages that it lies in, once the footer is known nothing more',
+  async (t) => {
+    const reads: ReadTask[] = []
+    const warehouse = openAlone(t.testdir(), { executor: shortStretches(reads) })
+    const table = await warehouse.createTable('db.t', {
+      fields,
+      primaryKey: ['id'],
+      options: { bucket: 1, 'parquet.page.row.count.limit': 1000 },
+    })
+    await table.put(Array.from({ length: 20_000 }, (_, id) => ({ id, n: id, text: null })))
+    await table.commit()
+    const stats: { bytesRead: number; pagesDecoded: number; rowsMerged: number }[] = []
+    const range = { gte: { id: 5100 }, lt: { id: 5600 } }
+    for (let round = 0; round < 2; round++) {
+      const rows = await collect(table.scan({ columns: ['n'], range, onStats: (read) => stats.push(read) }))
+      t.same(
+        rows.map(({ n }) => n),
+        Array.from({ length: 500 }, (_, i) => 5100 + i),
+      )
+    }
+    t.same(reads, [])
+    t.equal(stats[1]!.rowsMerged, 500)
+    t.equal(stats[1]!.pagesDecoded, 2, 'the page of keys and that of n')
+    await warehouse.close()
+  },
+)

@@ -137,6 +137,7 @@ t.test('five files in one compaction: A, B, C are rewritten, D and E move up wit
       table,
       folder,
       sections: [{ runs: [after.runs[0]!.files] }],
+      reverse: false,
       skipRows: 0,
       memory: undefined,
       columns: ['k', 'v'],
