@@ -38,7 +38,7 @@ export class Keys {
     this.#forms = forms
     this.fields = schema.primaryKeys.map((name) => fieldNamed(schema, name))
     this.#names = new Set(schema.primaryKeys)
-    this.#single = new BatchBuilder(this.fields, { rows: 1 })
+    this.#single = new BatchBuilder(this.fields, { size: { rows: 1 } })
     this.#writeSingle = createRowWriter(this.#single, { forms, keys: this.#names })
   }
 

@@ -1,3 +1,4 @@
+import { type BatchSize, sizeFor } from '../../formats/column/builder.ts'
 import { castColumn } from '../../formats/column/cast.ts'
 import type { Batch, Column } from '../../formats/column/column.ts'
 import { nullColumn, zeroColumn } from '../../formats/column/constant.ts'
@@ -16,6 +17,8 @@ export class RowEncoder {
   readonly #keyNames: ReadonlySet<string>
   /** JavaScript values of columns that have a default, in the form rows have. */
   readonly #defaults: ReadonlyMap<string, unknown>
+  /** Of the last rows: the next will be like them. */
+  #widths: BatchSize['widths']
 
   constructor(schema: TableSchema, forms: ValueForms, keys: Keys) {
     this.#schema = schema
@@ -29,7 +32,10 @@ export class RowEncoder {
   rows(rows: readonly unknown[]): Batch {
     const filled = this.#defaults.size === 0 ? rows : rows.map((row) => this.#withDefaults(row))
     try {
-      return batchOfRows(this.#schema.fields, filled, { forms: this.#forms, keys: this.#keyNames })
+      const options = { forms: this.#forms, keys: this.#keyNames, widths: this.#widths }
+      const batch = batchOfRows(this.#schema.fields, filled, options)
+      this.#widths = sizeFor(batch).widths
+      return batch
     } catch (error) {
       throw asTableError(error, 'write')
     }

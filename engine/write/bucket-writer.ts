@@ -1,3 +1,4 @@
+import { type BatchSize, sizeFor } from '../../formats/column/builder.ts'
 import type { Batch } from '../../formats/column/column.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import type { Field } from '../../formats/types/row-type.ts'
@@ -52,6 +53,8 @@ export class BucketWriter {
   #pending: PendingChange[] = []
   #uncommitted = new Map<string, number>()
   #buffer: WriteBuffer | undefined
+  /** Of the last buffer: the next one will be like it. */
+  #size: BatchSize | undefined
   #nextSequence: bigint
   #levels: Levels
 
@@ -88,7 +91,7 @@ export class BucketWriter {
   }
 
   append(values: Batch, kind: typeof INSERT | typeof DELETE, rows?: Uint32Array): void {
-    this.#buffer ??= new WriteBuffer(this.#shape.fields, this.#shape.keys, this.#nextSequence)
+    this.#buffer ??= new WriteBuffer(this.#shape.fields, this.#shape.keys, this.#nextSequence, this.#size)
     const before = this.#buffer.rows
     this.#buffer.append(values, kind, rows)
     this.#nextSequence += BigInt(this.#buffer.rows - before)
@@ -98,8 +101,10 @@ export class BucketWriter {
   detach(epoch: number): void {
     const buffer = this.#buffer
     this.#buffer = undefined
-    if (buffer !== undefined && buffer.rows > 0)
-      this.#flushing.push({ rows: buffer.view(), raisedBy: 0n, buffer, epoch })
+    if (buffer === undefined || buffer.rows === 0) return
+    const rows = buffer.view()
+    this.#size = sizeFor(rows.values)
+    this.#flushing.push({ rows, raisedBy: 0n, buffer, epoch })
   }
 
   /** The oldest flushing rows are in files now. */

@@ -1,4 +1,4 @@
-import { BatchBuilder } from '../../formats/column/builder.ts'
+import { BatchBuilder, type BatchSize } from '../../formats/column/builder.ts'
 import type { Batch, Column, FixedColumn } from '../../formats/column/column.ts'
 import { serializeRowAt } from '../../formats/row/binary-row.ts'
 import type { DataType, Field } from '../../formats/types/row-type.ts'
@@ -23,13 +23,16 @@ export class WriteBuffer {
   #index: Map<string, number> | undefined
   #indexed = 0
 
-  /** `fields` are all columns of the table, `keys` the indexes of the trimmed primary key among them. */
-  constructor(fields: readonly Field[], keys: readonly number[], firstSequence: bigint) {
+  /**
+   * `fields` are all columns of the table, `keys` the indexes of the trimmed primary key among them. `size` is how large the
+   * buffer may become, as far as known.
+   */
+  constructor(fields: readonly Field[], keys: readonly number[], firstSequence: bigint, size?: BatchSize) {
     this.#firstSequence = firstSequence
     this.#fields = fields
     this.#keys = keys
     this.#keyTypes = keys.map((index) => fields[index]!.type)
-    this.#rows = new BatchBuilder([...fields, KIND_FIELD], { shared: true })
+    this.#rows = new BatchBuilder([...fields, KIND_FIELD], { shared: true, ...(size && { size }) })
   }
 
   get firstSequence(): bigint {

@@ -5,10 +5,18 @@ import { type Batch, type Column, storageOf } from './column.ts'
 import { FixedBuilder, WideBuilder } from './fixed-builders.ts'
 import { ListBuilder, MapBuilder, RowBuilder } from './nested-builders.ts'
 
-/** An empty builder for one column; `rows` is a first guess of its length. VARIANT has none: a TypeError. */
-export function createColumnBuilder(type: DataType, memory: Memory = heapMemory, rows = 16): ColumnBuilder {
+/**
+ * An empty builder for one column; `rows` and, for text and bytes, `width` in bytes a row are first guesses. VARIANT has none: a
+ * TypeError.
+ */
+export function createColumnBuilder(
+  type: DataType,
+  memory: Memory = heapMemory,
+  rows = 16,
+  width?: number,
+): ColumnBuilder {
   const storage = storageOf(type)
-  if (storage === 'bytes') return new BytesBuilder(memory, rows)
+  if (storage === 'bytes') return new BytesBuilder(memory, rows, width)
   if (storage === 'wide') return new WideBuilder(memory, rows)
   if (storage !== 'nested') return new FixedBuilder(storage, memory, rows)
   switch (type.kind) {
@@ -35,6 +43,21 @@ export function createColumnBuilder(type: DataType, memory: Memory = heapMemory,
   }
 }
 
+/** How large a batch is, or may become. */
+export interface BatchSize {
+  readonly rows: number
+  /** Bytes a row of the columns of text and bytes; undefined = unknown, as for all other columns. */
+  readonly widths?: readonly (number | undefined)[] | undefined
+}
+
+/** The size of a batch with an eighth more room, as a guess for the next one like it. */
+export function sizeFor({ rows, columns }: Batch): BatchSize {
+  const widths = columns.map((column) =>
+    column.kind === 'bytes' && rows > 0 ? (column.data.length / rows) * 1.125 : undefined,
+  )
+  return { rows: Math.ceil(rows * 1.125), widths }
+}
+
 /**
  * Growing columns of one length: a write buffer.
  *
@@ -47,11 +70,15 @@ export class BatchBuilder {
   readonly fields: readonly Field[]
   readonly columns: readonly ColumnBuilder[]
 
-  /** `shared` keeps the memory in SharedArrayBuffers, so that views reach other threads without a copy. */
-  constructor(fields: readonly Field[], options: { readonly shared?: boolean; readonly rows?: number } = {}) {
+  /**
+   * `shared` keeps the memory in SharedArrayBuffers, so that views reach other threads without a copy. `size` is how much is
+   * expected: a good guess saves the copies of growing.
+   */
+  constructor(fields: readonly Field[], options: { readonly shared?: boolean; readonly size?: BatchSize } = {}) {
     this.fields = fields
-    const memory = options.shared === true ? sharedMemory : heapMemory
-    this.columns = fields.map((field) => createColumnBuilder(field.type, memory, options.rows))
+    const { shared = false, size } = options
+    const memory = shared ? sharedMemory : heapMemory
+    this.columns = fields.map(({ type }, index) => createColumnBuilder(type, memory, size?.rows, size?.widths?.[index]))
   }
 
   get rows(): number {

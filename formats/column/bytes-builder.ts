@@ -7,6 +7,9 @@ const LONG_TEXT = 64
 
 const encoder = new TextEncoder()
 
+/** Bytes that a guess may ask for: one wide row must not make room for thousands. */
+const MOST_GUESSED = 1 << 26
+
 /** Bytes of short texts that are encoded with one call: enough to make its cost small, and still in the first-level cache. */
 const scratch = new Uint8Array(1 << 15)
 
@@ -18,11 +21,12 @@ export class BytesBuilder implements ColumnBuilder {
   #data: Uint8Array
   #shown = 0
 
-  constructor(memory: Memory, rows: number) {
+  /** `rows` and `width`, bytes a row, are guesses. */
+  constructor(memory: Memory, rows: number, width = 8) {
     this.#memory = memory
     this.#mask = new MaskBuilder(memory)
     this.#offsets = new OffsetsBuilder(memory, rows)
-    this.#data = new Uint8Array(memory(Math.max(rows * 8, 64)))
+    this.#data = new Uint8Array(memory(Math.max(Math.min(Math.ceil(rows * width), MOST_GUESSED), 64)))
   }
 
   get length(): number {

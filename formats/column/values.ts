@@ -1,6 +1,6 @@
 import type { DataType, Field } from '../types/row-type.ts'
 import type { ValueForm } from '../types/value-form.ts'
-import { BatchBuilder, createColumnBuilder } from './builder.ts'
+import { BatchBuilder, type BatchSize, createColumnBuilder } from './builder.ts'
 import { BytesBuilder } from './bytes-builder.ts'
 import type { Batch, Scalar } from './column.ts'
 import { columnWriter } from './column-writers.ts'
@@ -83,9 +83,13 @@ function recordChecker(names: ReadonlySet<string>): (row: unknown) => void {
   }
 }
 
-/** Row objects as a batch of their own; see `RowWriter.append`. */
-export function batchOfRows(fields: readonly Field[], rows: readonly unknown[], options: RowWriterOptions = {}): Batch {
-  const builder = new BatchBuilder(fields, { rows: rows.length })
+/** Row objects as a batch of their own; see `RowWriter.append`. `widths` as far as they can be guessed. */
+export function batchOfRows(
+  fields: readonly Field[],
+  rows: readonly unknown[],
+  options: RowWriterOptions & Pick<BatchSize, 'widths'> = {},
+): Batch {
+  const builder = new BatchBuilder(fields, { size: { rows: rows.length, widths: options.widths } })
   createRowWriter(builder, options).append(rows)
   return builder.view()
 }

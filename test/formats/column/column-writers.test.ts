@@ -1,6 +1,7 @@
 import t from 'tap'
-import { BatchBuilder } from '../../../formats/column/builder.ts'
+import { BatchBuilder, sizeFor } from '../../../formats/column/builder.ts'
 import type { ColumnBuilder } from '../../../formats/column/builder-memory.ts'
+import type { BytesColumn } from '../../../formats/column/column.ts'
 import { columnWriter } from '../../../formats/column/column-writers.ts'
 import { valueWriter } from '../../../formats/column/value-writers.ts'
 import { batchOfRows, rowsOf } from '../../../formats/column/values.ts'
@@ -102,3 +103,16 @@ t.test('rows may have their names in any order, and lack some; each unknown name
 function builder(type: DataType, shared: boolean): ColumnBuilder {
   return new BatchBuilder([{ id: 0, name: 'c', type }], { shared }).columns[0]!
 }
+
+t.test('a guess of the size, right or wrong, changes no row', async (t) => {
+  const fields: readonly Field[] = [{ id: 0, name: 'c', type: text }]
+  const rows = ascii.map((c) => ({ c }))
+  const batch = batchOfRows(fields, rows)
+  const right = sizeFor(batch)
+  t.ok(right.rows >= rows.length, 'room for as many rows')
+  t.ok(right.rows * right.widths![0]! >= (batch.columns[0] as BytesColumn).data.length, 'and for as much text')
+  for (const widths of [right.widths, [0], [1e12], [undefined]]) {
+    t.same(rowsOf(batchOfRows(fields, rows, { widths })), rowsOf(batch), `width ${widths?.[0]}`)
+  }
+  t.same(sizeFor(batchOfRows(fields, [])), { rows: 0, widths: [undefined] })
+})
