@@ -40,12 +40,7 @@ export function createPool(options: PoolOptions): Executor<Task, TaskResult> {
   }
 
   async function onThread(task: Task, signal: AbortSignal | undefined): Promise<TaskResult> {
-    threads ??= Threads.start({
-      threads: options.threads,
-      heapMegabytes: options.heapMegabytes,
-      entry: options.entry ?? new URL('./entry.js', import.meta.url),
-    })
-    const started = await threads
+    const started = await start()
     const kill = new AbortController()
     const disarm = onAbort(signal, () => cancel(task, kill, options.graceMillis))
     let answer: WireResult<TaskResult>
@@ -59,6 +54,21 @@ export function createPool(options: PoolOptions): Executor<Task, TaskResult> {
     if (answer.ok) return answer.value
     const error = fromWire(answer.error)
     throw signal?.aborted && error.code === 'ABORTED' ? aborted(signal) : error
+  }
+
+  /** A start that failed is forgotten: the next task tries again. */
+  function start(): Promise<Threads> {
+    if (threads !== undefined) return threads
+    const starting = Threads.start({
+      threads: options.threads,
+      heapMegabytes: options.heapMegabytes,
+      entry: options.entry ?? new URL('./entry.js', import.meta.url),
+    })
+    threads = starting
+    starting.catch(() => {
+      if (threads === starting) threads = undefined
+    })
+    return starting
   }
 
   async function close(): Promise<void> {

@@ -16,7 +16,8 @@ export interface Lookup {
 }
 
 /**
- * The newest record of a key in a bucket's runs, newest run first: a run holds a key once (I5), so the first hit decides.
+ * The newest record of a key in a bucket's runs, newest run first. A run holds a key once (I5), so the first hit decides, but
+ * for files of writers that took the same sequence numbers: one whose numbers go above the hit's is looked into as well.
  * Undefined when there is none or it is a delete. Reads are synchronous; see docs/adr/0001.
  */
 export function lookUp(
@@ -25,15 +26,25 @@ export function lookUp(
   serialized: Uint8Array,
   lookup: Lookup,
 ): FoundRow | undefined {
+  let newest: FoundRow | undefined
+  let sequence = -1n
   for (const run of runs) {
     const file = fileFor(run.files, serialized, lookup.compareKeys)
-    if (file === undefined) continue
+    if (file === undefined || file.maxSequence <= sequence) continue
     const found = findInFile(lookup.cacheKey(file), key, lookup.layout, lookup.cache, (prune, batchRows) =>
       lookup.open(file, prune, batchRows),
     )
-    if (found !== undefined) return isDelete(found, lookup.layout) ? undefined : found
+    if (found === undefined) continue
+    const own = sequenceOf(found, lookup.layout)
+    if (own <= sequence) continue
+    newest = found
+    sequence = own
   }
-  return undefined
+  return newest === undefined || isDelete(newest, lookup.layout) ? undefined : newest
+}
+
+function sequenceOf({ batch, row }: FoundRow, layout: KvLayout): bigint {
+  return ((batch.columns[layout.sequence] as FixedColumn).values as BigInt64Array)[row]!
 }
 
 function isDelete({ batch, row }: FoundRow, layout: KvLayout): boolean {

@@ -58,7 +58,12 @@ export class DataWriter {
     this.name = target.name
     this.#written = options.thin ? layout.fields.slice(layout.sequence) : layout.fields
     this.#sink = createNamedSink(target.fs, `${target.folder}/${target.name}`)
-    this.#parquet = createParquetWriter(this.#sink, this.#written, target.codecs, options.parquet)
+    try {
+      this.#parquet = createParquetWriter(this.#sink, this.#written, target.codecs, options.parquet)
+    } catch (error) {
+      this.#sink.close()
+      throw error
+    }
   }
 
   get rows(): number {

@@ -134,6 +134,8 @@ export class Committer {
 
   /** Runs `step` between two commits. */
   exclusive<T>(step: () => Promise<T>): Promise<T> {
+    // A commit that is called from here on comes after the step: it may not join one from before.
+    this.#waiting = undefined
     return this.#enqueue(step)
   }
 

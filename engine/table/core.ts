@@ -59,6 +59,8 @@ export class TableCore {
   readonly #schemasRead = new WeakSet<TableView>()
   readonly #removals = new Set<Promise<void>>()
   #view: TableView | undefined
+  /** The end of the last look for snapshots. */
+  #refreshed: Promise<void> = Promise.resolve()
   /** What another engine changed in the schema since the table was opened, as far as it is known. */
   #schemaChange: SchemaChange | undefined
   #newestSchema: number
@@ -165,17 +167,16 @@ export class TableCore {
     return this.#partitionFolder(partition)
   }
 
-  /** Looks for snapshots of other writers; true when there is a new one. */
-  async refresh(): Promise<boolean> {
-    return this.moveTo(await this.store.snapshots.latest())
-  }
-
-  /** Makes `snapshot` the one to look at; true when it is another one than before. */
-  async moveTo(snapshot: Snapshot | undefined): Promise<boolean> {
-    const view = await this.viewTo(snapshot)
-    const moved = view !== this.#view
-    this.#view = view
-    return moved
+  /**
+   * Looks for snapshots of other writers. One look at a time, each from its call on: a slow one that began earlier would step
+   * back behind a later one.
+   */
+  refresh(): Promise<void> {
+    const look = this.#refreshed.then(async () => {
+      this.#view = await this.viewTo(await this.store.snapshots.latest())
+    })
+    this.#refreshed = look.catch(() => undefined)
+    return look
   }
 
   /** The view of a newer snapshot, all schemas it needs at hand; `show` makes it the one to look at. */

@@ -110,9 +110,11 @@ export class RowWrites {
     }
   }
 
+  /** A write in the order of writes: those that were called after it stay. */
   async discard(): Promise<void> {
-    await this.#last
-    await this.state.discard()
+    const done = this.#last.then(() => this.state.discard())
+    this.#last = done.catch(() => undefined)
+    await done
   }
 
   /** Waits for writes and commits that were called, and for a commit that the handle started by itself. */

@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs'
 import t from 'tap'
 import { publishSnapshot } from '../../engine/commit/publish-snapshot.ts'
 import { t as types } from '../../engine/index.ts'
@@ -473,4 +474,47 @@ t.test('C073 a compaction does not bring back a partition that another writer dr
   t.ok(conflicts.length > 0, 'the event tells')
   await warehouse.close()
   await other.close()
+})
+
+t.test('get and scan agree where another writer took the same sequence numbers', async (t) => {
+  const path = t.testdir({ a: {}, b: {} })
+  const ours = await writers(`${path}/a`, 1)
+  const foreign = await writers(`${path}/b`, 1)
+  // Numbers 0 to 5; and 0 to 3, the last of them for the key that has 0 in the other file.
+  await ours.tables[0]!.set([1, 10], [2, 20], [3, 30], [4, 40], [5, 50], [6, 60])
+  for (const v of [0, 1, 2, 3]) await foreign.tables[0]!.set([1, v])
+  const entry = (await liveFiles(foreign.store)).find(({ file }) => file.maxSequence === 3n)!
+  const place = `db.db/t/bucket-0/${entry.file.name}`
+  copyFileSync(`${path}/b/${place}`, `${path}/a/${place}`)
+  const { store } = ours
+  const schema = await store.schemas.latest()
+  await publishSnapshot(
+    {
+      ...store,
+      newestSchema: () => store.schemas.latest(),
+      newManifestWriter: () => manifestWriter(store, schema),
+      partitionFields: [],
+      options: resolve(schema.options),
+      clock: manualClock(),
+    },
+    { kind: 'APPEND', user: 'stale', identifier: 1n, prepare: async () => [entry] },
+  )
+  const [table] = ours.tables
+  t.same((await table!.pairs())[0], [1, 3])
+  t.same(await table!.get(1), { k: 1, v: 3 })
+  t.same(await table!.get(2), { k: 2, v: 20 })
+  await ours.close()
+  await foreign.close()
+})
+
+t.test('a row put after discard() was called stays, though nobody waited for it', async (t) => {
+  const { tables, close } = await writers(t.testdir(), 1)
+  const [table] = tables
+  await table!.put({ k: 1, v: 1 })
+  const dropped = table!.discard()
+  const put = table!.put({ k: 2, v: 2 })
+  await Promise.all([dropped, put])
+  await table!.commit()
+  t.same(await table!.pairs(), [[2, 2]])
+  await close()
 })
