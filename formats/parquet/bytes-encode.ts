@@ -3,8 +3,8 @@ import { grown, type PageValues } from './page-values.ts'
 import { type Bounds, NO_VALUES } from './write-statistics.ts'
 
 const LENGTH_BYTES = 4
-/** Up to here a loop over bytes beats a call of `copyWithin`. */
-const LOOP_BYTES = 16
+/** Values at least this long move faster with `copyWithin` than by words. */
+const COPY_WITHIN_FROM = 64
 
 /** BYTE_ARRAY: each value behind its length, a little-endian int32. */
 export class BytesValues implements PageValues {
@@ -19,10 +19,11 @@ export class BytesValues implements PageValues {
     const { data, offsets, valid } = bytesColumn(column)
     const first = offsets[start]!
     const size = offsets[end]! - first
-    this.reserve(present, size)
+    this.reserve(present, size + 4)
     // All bytes come over in one copy, to where the last of them will lie; then each value moves down to its place, which
     // leaves room for the lengths of those after it. A move never reaches bytes that are still to be moved.
     const { bytes, ends } = this
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const shift = this.plainBytes + present * LENGTH_BYTES - first
     bytes.set(data.subarray(first, first + size), first + shift)
     let at = this.plainBytes
@@ -32,8 +33,11 @@ export class BytesValues implements PageValues {
       const from = offsets[i]! + shift
       const length = offsets[i + 1]! - offsets[i]!
       at = putLength(bytes, at, length)
-      if (length <= LOOP_BYTES) for (let j = 0; j < length; j++) bytes[at + j] = bytes[from + j]!
-      else bytes.copyWithin(at, from, from + length)
+      if (length >= COPY_WITHIN_FROM) bytes.copyWithin(at, from, from + length)
+      else if (at !== from) {
+        // May write up to 3 bytes too many: the values still to come lie at least 4 bytes ahead.
+        for (let j = 0; j < length; j += 4) view.setInt32(at + j, view.getInt32(from + j, true), true)
+      }
       at += length
       ends[n++] = at
     }
