@@ -17,6 +17,32 @@ export function copyBatch(batch: Batch, allocate: Allocate): Batch {
   return { ...batch, columns: batch.columns.map((column) => copyColumn(column, allocate)) }
 }
 
+/**
+ * A batch whose buffers may be moved away: those that its rows nearly fill are taken as they are, others are copied once to
+ * their own size. Nobody else may hold the buffers taken.
+ */
+export function movableBatch(batch: Batch): Batch {
+  return {
+    ...batch,
+    columns: batch.columns.map((column) => (isCompact(column) ? column : copyColumn(column, ownBuffers))),
+  }
+}
+
+/** At most so many bytes of a buffer for each byte in use; copying costs more than carrying the rest along. */
+const MAX_SLACK = 1.5
+
+function isCompact(column: Column): boolean {
+  if (column.valid !== undefined && !fills(column.valid)) return false
+  if (column.kind === 'fixed' || column.kind === 'wide') return fills(column.values)
+  if (column.kind !== 'bytes' || !fills(column.offsets) || column.offsets[0] !== 0) return false
+  return fills(column.data.subarray(0, column.offsets[column.length]))
+}
+
+/** Buffers that other threads share cannot move. */
+function fills(array: FixedArray): boolean {
+  return array.buffer instanceof ArrayBuffer && array.buffer.byteLength <= array.byteLength * MAX_SLACK + 64
+}
+
 /** Every buffer under a batch, each once: the transfer list of a batch that was copied with `ownBuffers`. */
 export function buffersOf(batches: readonly Batch[]): ArrayBufferLike[] {
   const buffers = new Set<ArrayBufferLike>()

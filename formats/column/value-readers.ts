@@ -140,15 +140,18 @@ function dateOf(path: string, stored: number | bigint, millis: number): Date {
   return new Date(millis)
 }
 
+/** What `toString` calls in the end; Node has them on every buffer, its types do not. */
+interface TextSlices {
+  latin1Slice(start: number, end: number): string
+  utf8Slice(start: number, end: number): string
+}
+
 /** Text of plain ASCII, which is most of it, is decoded as Latin-1: half the cost, found out once a batch. */
 function textReader({ data, offsets, length }: BytesColumn): ValueReader {
   const first = offsets[0]!
   const end = offsets[length]!
-  const buffer = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
-  const encoding = isAscii(data.subarray(first, end)) ? 'latin1' : 'utf8'
-  return (row) => {
-    const start = offsets[row]!
-    const stop = offsets[row + 1]!
-    return start === stop ? '' : buffer.toString(encoding, start, stop)
-  }
+  const buffer = Buffer.from(data.buffer, data.byteOffset, data.byteLength) as Buffer & TextSlices
+  // Not `toString`, which looks the encoding up for each value: 30 of 130 ns for 18 characters.
+  if (isAscii(data.subarray(first, end))) return (row) => buffer.latin1Slice(offsets[row]!, offsets[row + 1]!)
+  return (row) => buffer.utf8Slice(offsets[row]!, offsets[row + 1]!)
 }

@@ -44,3 +44,18 @@ t.test('a read result travels in buffers of its own size, which are moved and no
   }
   t.equal((page.columns[0] as FixedColumn).values.length, 100, 'the page itself stays with the thread')
 })
+
+t.test('a column that fills its buffers travels in them, one that others share memory with does not', async (t) => {
+  const values = Int32Array.from({ length: 1000 }, (_, n) => n)
+  const shared = new Int32Array(new SharedArrayBuffer(4000))
+  const whole = (array: Int32Array): Batch => ({
+    fields: fields.slice(0, 1),
+    rows: 1000,
+    columns: [{ kind: 'fixed', length: 1000, values: array }],
+  })
+  const answer = (await movedAnswer(result([whole(values), whole(shared)]))) as unknown as Record<symbol, unknown>
+  const buffers = answer[transferableSymbol as symbol] as ArrayBuffer[]
+  t.equal(buffers.length, 2)
+  t.ok(buffers.includes(values.buffer), 'no copy')
+  t.notOk((buffers as unknown[]).includes(shared.buffer), 'a copy')
+})
