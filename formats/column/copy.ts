@@ -7,7 +7,7 @@ type Allocate = (bytes: number) => ArrayBufferLike
 export const sharedBuffers: Allocate = (bytes) => new SharedArrayBuffer(bytes)
 
 /** Buffers that can be moved to another thread. */
-export const ownBuffers: Allocate = (bytes) => new ArrayBuffer(bytes)
+const ownBuffers: Allocate = (bytes) => new ArrayBuffer(bytes)
 
 /**
  * A copy of a batch whose buffers come from `allocate` and hold its rows and nothing else, however large the pages are that
@@ -43,7 +43,7 @@ function fills(array: FixedArray): boolean {
   return array.buffer instanceof ArrayBuffer && array.buffer.byteLength <= array.byteLength * MAX_SLACK + 64
 }
 
-/** Every buffer under a batch, each once: the transfer list of a batch that was copied with `ownBuffers`. */
+/** Every buffer under a batch, each once: the transfer list of a batch that may be moved away. */
 export function buffersOf(batches: readonly Batch[]): ArrayBufferLike[] {
   const buffers = new Set<ArrayBufferLike>()
   const visit = (column: Column): void => {
