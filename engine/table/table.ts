@@ -199,13 +199,16 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
     return found
   }
 
-  /** Looks for snapshots of other processes; a handle that only reads does so before each read. */
+  /**
+   * Looks for snapshots of other processes, and for a newer schema: `CONFLICT` when its columns are others. A handle that only
+   * reads looks for snapshots before each read.
+   */
   async refresh(): Promise<void> {
     this.#checkOpen()
     const { committer } = this.#state ?? {}
     if (committer === undefined) await this.#core.refresh()
     else await committer.exclusive(() => committer.catchUp())
-    this.#core.checkSchema('read')
+    await this.#core.newestSchema('read')
   }
 
   /**

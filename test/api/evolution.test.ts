@@ -236,6 +236,14 @@ tap.test(
   },
 )
 
+tap.test('refresh() tells of new columns that no snapshot goes by yet', async (test) => {
+  const { old, other, table } = await openWhileAltered(test.testdir(), addColumn)
+  test.strictSame(await table.get(1), { k: 1, v: 1 }, 'not looked for by a get')
+  await refused(test, () => table.refresh(), 'CONFLICT', { expected: 0, actual: 1 }, 'open it again', 'columns')
+  await refused(test, table.get(1), 'CONFLICT', { expected: 0, actual: 1 })
+  for (const warehouse of [old, other]) await warehouse.close()
+})
+
 tap.test('a handle that only reads says that there is a new schema', async (test) => {
   const path = test.testdir()
   const { old, other, newer } = await openWhileAltered(path, () => ({}))
