@@ -104,14 +104,18 @@ async function build(
     fullThresholdBytes: options['manifest.full-compaction-threshold-size'],
     minCount: options['manifest.merge-min-count'],
   }
-  const base = await writer.writeList(
-    await mergeBaseManifests(previous, mergeOptions, partitionFields, manifests, writer),
-  )
-  const delta = await writer.writeList(await writer.writeManifests(entries))
-  await writer.sync()
+  const kept = await mergeBaseManifests(previous, mergeOptions, partitionFields, manifests, writer)
+  const base = await writer.writeList(kept)
+  const added = await writer.writeManifests(entries)
+  const delta = await writer.writeList(added)
+  const [schema] = await Promise.all([store.newestSchema(), writer.sync()])
+  manifests.keepList(base.name, base.bytes, kept)
+  manifests.keepList(delta.name, delta.bytes, added)
+  const [only] = added
+  if (only !== undefined && added.length === 1) manifests.keep(only, entries)
   return nextSnapshot(latest ?? null, {
     kind: draft.kind,
-    schemaId: (await store.newestSchema()).id,
+    schemaId: schema.id,
     user: draft.user,
     identifier: draft.identifier,
     nowMillis: store.clock.now(),

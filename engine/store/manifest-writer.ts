@@ -33,8 +33,12 @@ export interface WrittenFile {
   readonly bytes: number
 }
 
+/** Bytes on their way to the disk; a rewrite of many manifests waits there instead of holding all of them. */
+const MAX_PENDING_BYTES = 32 * 1024 * 1024
+
 /**
- * Writes the manifests of one attempt to commit. Nothing it writes is visible before a snapshot names it; an attempt that
+ * Writes the manifests of one attempt to commit. The files do not depend on each other, so they are written and synced side by
+ * side: a call gives the name at once, `sync` waits for all and throws what failed. Nothing it writes is visible before a snapshot names it; an attempt that
  * does not get there calls `abort`. Names hold one UUID and count up.
  */
 export class ManifestWriter {
@@ -43,6 +47,9 @@ export class ManifestWriter {
   readonly #listUuid: string
   readonly #indexUuid: string
   readonly #counters = new Map<MetadataKind, number>()
+  readonly #pending = new Set<Promise<void>>()
+  #pendingBytes = 0
+  #failure: { readonly error: unknown } | undefined
   #written: string[] = []
 
   constructor(options: ManifestWriterOptions) {
@@ -84,14 +91,17 @@ export class ManifestWriter {
     return this.#write('index-manifest', this.#indexUuid, encodeIndexManifest(entries, codecs, compression))
   }
 
-  /** Makes the names of all files written durable: once, before the snapshot is published. */
+  /** Resolves when all files written, and their names, are durable: once, before the snapshot is published. */
   async sync(): Promise<void> {
     const { fs, folder } = this.#options
+    await this.#settled()
+    if (this.#failure !== undefined) throw this.#failure.error
     if (this.#written.length > 0) await withPath(folder, () => fs.syncDirectory(folder))
   }
 
   /** Removes what was written; what cannot be removed is left to the orphans. Never after a publish with unknown outcome. */
   async abort(): Promise<void> {
+    await this.#settled()
     const written = this.#written
     this.#written = []
     for (const path of written) await this.#options.fs.unlink(path).catch(() => undefined)
@@ -111,8 +121,26 @@ export class ManifestWriter {
     this.#counters.set(kind, counter + 1)
     const name = metadataName(kind, uuid, counter)
     const path = posix.join(this.#options.folder, name)
-    await createUnique(this.#options.fs, path, bytes)
     this.#written.push(path)
+    this.#start(path, bytes)
+    if (this.#pendingBytes > MAX_PENDING_BYTES) await this.#settled()
     return { name, bytes: bytes.length }
+  }
+
+  #start(path: string, bytes: Uint8Array): void {
+    this.#pendingBytes += bytes.length
+    const writing = createUnique(this.#options.fs, path, bytes)
+      .catch((error: unknown) => {
+        this.#failure ??= { error }
+      })
+      .finally(() => {
+        this.#pendingBytes -= bytes.length
+        this.#pending.delete(writing)
+      })
+    this.#pending.add(writing)
+  }
+
+  async #settled(): Promise<void> {
+    await Promise.all(this.#pending)
   }
 }

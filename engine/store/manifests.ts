@@ -73,6 +73,16 @@ export class Manifests {
     })
   }
 
+  /** Keeps what was just written, so that the next commit does not read it back. */
+  keepList(name: string, bytes: number, value: readonly ManifestFile[]): void {
+    this.#lists.set(name, value, bytes + value.length * RECORD_BYTES)
+  }
+
+  /** Like `keepList`, for the entries of a manifest. */
+  keep(manifest: ManifestFile, value: readonly ManifestEntry[]): void {
+    this.#manifests.set(manifest.name, value, manifest.bytes + value.length * RECORD_BYTES)
+  }
+
   /** Entries of several manifests, in order. */
   async readAll(manifests: readonly ManifestFile[]): Promise<readonly ManifestEntry[]> {
     return (await mapLimited(manifests, (manifest) => this.read(manifest))).flat()
@@ -80,14 +90,14 @@ export class Manifests {
 
   async listsOf(snapshot: Snapshot): Promise<SnapshotManifests> {
     const { changelogManifestList } = snapshot
-    return {
-      base: await this.readList(snapshot.baseManifestList, snapshot.baseManifestListSize),
-      delta: await this.deltaListOf(snapshot),
-      changelog:
-        changelogManifestList === undefined
-          ? undefined
-          : await this.readList(changelogManifestList, snapshot.changelogManifestListSize),
-    }
+    const [base, delta, changelog] = await Promise.all([
+      this.readList(snapshot.baseManifestList, snapshot.baseManifestListSize),
+      this.deltaListOf(snapshot),
+      changelogManifestList === undefined
+        ? undefined
+        : this.readList(changelogManifestList, snapshot.changelogManifestListSize),
+    ])
+    return { base, delta, changelog }
   }
 
   async deltaListOf(snapshot: Snapshot): Promise<readonly ManifestFile[]> {

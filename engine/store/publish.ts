@@ -48,21 +48,25 @@ export async function publishOnce(
   } catch (error) {
     throw toTableError(error, temporary)
   }
-  let outcome: 'published' | 'taken'
+  let unlinked: Promise<void> | undefined
+  // A temporary file that stays is hidden from every reader and goes with the orphans.
+  const unlink = () => fs.unlink(temporary).catch(() => undefined)
   try {
-    outcome = await linkOnce(fs, temporary, path)
+    const outcome = await linkOnce(fs, temporary, path)
+    unlinked = unlink()
+    if (outcome === 'published') await syncPublished(fs, path)
+    return outcome
   } finally {
-    // A temporary file that stays is hidden from every reader and goes with the orphans.
-    await fs.unlink(temporary).catch(() => undefined)
+    await (unlinked ?? unlink())
   }
-  if (outcome === 'published') {
-    try {
-      await fs.syncDirectory(posix.dirname(path))
-    } catch (error) {
-      throw toTableError(error, path, { outcome: 'unknown' })
-    }
+}
+
+async function syncPublished(fs: FileSystem, path: string): Promise<void> {
+  try {
+    await fs.syncDirectory(posix.dirname(path))
+  } catch (error) {
+    throw toTableError(error, path, { outcome: 'unknown' })
   }
-  return outcome
 }
 
 /** Replaces a file in one step. With `durableName: false` a power cut may bring the old content back. */

@@ -3,6 +3,7 @@ import { parseSnapshotName, snapshotName } from '../../formats/meta/names.ts'
 import { parseSnapshot, printSnapshot } from '../../formats/meta/snapshot.ts'
 import type { Snapshot } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
+import type { FileStat } from '../ports/file-system.ts'
 import { Cache } from './cache.ts'
 import { isMissing, withPath } from './errors.ts'
 import { readHint, writeHint } from './hints.ts'
@@ -23,6 +24,8 @@ export class Snapshots {
   readonly #publisher: Publisher
   readonly #folder: string
   readonly #cache = new Cache<Snapshot>(CACHED_SNAPSHOTS)
+  /** The id found last: a hint like LATEST, tested the same way, that costs no read. */
+  #last: number | undefined
 
   constructor(publisher: Publisher, folder: string) {
     this.#publisher = publisher
@@ -34,11 +37,12 @@ export class Snapshots {
     return posix.join(this.#folder, snapshotName(id))
   }
 
-  /** Undefined when the branch has no snapshot. Two calls of `stat` when LATEST is right, else a listing. */
+  /**
+   * Undefined when the branch has no snapshot. Two calls of `stat` when nothing came since the last look, one read more when
+   * LATEST is right, else a listing.
+   */
   async latestId(): Promise<number | undefined> {
-    const hint = await readHint(this.#publisher, this.#folder, 'LATEST')
-    if (hint !== undefined && !(await this.#exists(hint + 1)) && (await this.#exists(hint))) return hint
-    return (await this.#list()).at(-1)
+    return (await this.#probeLatest())?.id
   }
 
   /** The first snapshot that may be read; undefined when the branch has none. */
@@ -49,9 +53,9 @@ export class Snapshots {
   }
 
   async latest(): Promise<Snapshot | undefined> {
-    const id = await this.latestId()
-    if (id === undefined) return undefined
-    const snapshot = await this.#load(id)
+    const probe = await this.#probeLatest()
+    if (probe === undefined) return undefined
+    const snapshot = probe.stat === undefined ? await this.#load(probe.id) : await this.#loadAs(probe.id, probe.stat)
     if (snapshot !== undefined) return snapshot
     // Gone between probe and read: another process rolled back or expired. Its hints are newer now.
     const again = await this.latestId()
@@ -129,7 +133,9 @@ export class Snapshots {
    * `publishOnce`. The hint is another call, so that a failure of it cannot be taken for a failure of this.
    */
   async publish(snapshot: Snapshot): Promise<'published' | 'taken'> {
-    return publishOnce(this.#publisher, this.path(snapshot.id), printSnapshot(snapshot))
+    const outcome = await publishOnce(this.#publisher, this.path(snapshot.id), printSnapshot(snapshot))
+    if (outcome === 'published') this.#last = snapshot.id
+    return outcome
   }
 
   async writeLatestHint(id: number): Promise<void> {
@@ -163,13 +169,17 @@ export class Snapshots {
    * length and time of its file. A read is three hops to the thread pool, the test is one.
    */
   async #load(id: number): Promise<Snapshot | undefined> {
+    const stat = await this.#stat(id)
+    return stat === undefined ? undefined : this.#loadAs(id, stat)
+  }
+
+  async #loadAs(id: number, stat: FileStat): Promise<Snapshot | undefined> {
     const path = this.path(id)
-    const { fs } = this.#publisher
-    const stat = await withPath(path, () => fs.stat(path))
-    if (stat === undefined) return undefined
-    const key = `${id} ${stat.bytes} ${stat.modifiedMillis}`
     try {
-      return await this.#cache.getOrLoad(key, async () => ({ value: await this.#parse(id, path), bytes: 1 }))
+      return await this.#cache.getOrLoad(cacheKey(id, stat), async () => ({
+        value: await this.#parse(id, path),
+        bytes: 1,
+      }))
     } catch (error) {
       if (isMissing(error)) return undefined
       throw error
@@ -189,8 +199,30 @@ export class Snapshots {
   }
 
   async #exists(id: number): Promise<boolean> {
+    return (await this.#stat(id)) !== undefined
+  }
+
+  async #stat(id: number): Promise<FileStat | undefined> {
     const path = this.path(id)
-    return (await withPath(path, () => this.#publisher.fs.stat(path))) !== undefined
+    return withPath(path, () => this.#publisher.fs.stat(path))
+  }
+
+  /** The newest id, and the state of its file when that was looked at. */
+  async #probeLatest(): Promise<{ readonly id: number; readonly stat: FileStat | undefined } | undefined> {
+    const last = this.#last
+    const stat = last === undefined ? undefined : await this.#statIfLatest(last)
+    if (last !== undefined && stat !== undefined) return { id: last, stat }
+    const hint = await readHint(this.#publisher, this.#folder, 'LATEST')
+    const hinted = hint === undefined ? undefined : await this.#statIfLatest(hint)
+    const id = hinted === undefined ? (await this.#list()).at(-1) : hint
+    this.#last = id
+    return id === undefined ? undefined : { id, stat: hinted }
+  }
+
+  /** Undefined unless the file is there and the next id is free. */
+  async #statIfLatest(id: number): Promise<FileStat | undefined> {
+    const [next, stat] = await Promise.all([this.#exists(id + 1), this.#stat(id)])
+    return next ? undefined : stat
   }
 
   #list(): Promise<readonly number[]> {
@@ -206,4 +238,9 @@ export class Snapshots {
       cause,
     )
   }
+}
+
+/** Tells a snapshot from another one that was given the same id after a rollback. */
+function cacheKey(id: number, { bytes, modifiedMillis }: FileStat): string {
+  return `${id} ${bytes} ${modifiedMillis}`
 }

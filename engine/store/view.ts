@@ -104,9 +104,13 @@ function applyToBucket(
 ): BucketView {
   const { partition, bucket } = entries[0]!
   let { totalBuckets } = before ?? entries[0]!
+  // Only files that the delta names are told apart by all that makes an id; the others go over as they are.
+  const named = new Set(entries.map((entry) => entry.file.name))
+  const untouched: DataFile[] = []
   const files = new Map<string, DataFile>()
   for (const file of before?.files ?? []) {
-    files.set(entryId({ kind: 'add', partition, bucket, totalBuckets, file }), file)
+    if (named.has(file.name)) files.set(entryId({ kind: 'add', partition, bucket, totalBuckets, file }), file)
+    else untouched.push(file)
   }
   for (const entry of entries) {
     const id = entryId(entry)
@@ -123,7 +127,7 @@ function applyToBucket(
       totalBuckets = entry.totalBuckets
     } else files.delete(id)
   }
-  return { partition, bucket, totalBuckets, files: [...files.values()] }
+  return { partition, bucket, totalBuckets, files: [...untouched, ...files.values()] }
 }
 
 /** Ids are given out again after a rollback: the manifest lists tell two snapshots apart. */

@@ -219,7 +219,8 @@ export class Committer {
 
   /** A compaction that does not fit any more is dropped: the rows are safe, and the picker will look at the bucket again. */
   async #publishCompactions(epoch: number, request: CommitRequest): Promise<Snapshot | undefined> {
-    let taken: Taken[] = []
+    let taken = this.#take(epoch, 'compact')
+    if (taken.length === 0) return undefined
     let entries: readonly ManifestEntry[] = []
     const snapshot = await this.#publish('COMPACT', request, async () => {
       taken = this.#take(epoch, 'compact')

@@ -2,7 +2,7 @@ import { TableError } from '../errors.ts'
 import { createdBy } from '../plan/increment.ts'
 import { buildLevels } from '../plan/levels.ts'
 import type { ExpireResult } from '../upkeep/expire.ts'
-import { type ExpireOverrides, expireRequest } from '../upkeep/expire-request.ts'
+import { type ExpireOverrides, type ExpireRequest, expireRequest } from '../upkeep/expire-request.ts'
 import { Expiry } from '../upkeep/expiry.ts'
 import { BucketWriter } from '../write/bucket-writer.ts'
 import { createRouter } from '../write/route.ts'
@@ -126,11 +126,17 @@ export class TableState {
 
   /** Expires between two commits. Snapshots that open scans hold back follow when the scans end. */
   expire(overrides: ExpireOverrides): Promise<ExpireResult> {
+    return this.committer.exclusive(() => this.#expire(overrides))
+  }
+
+  async #expire(overrides: ExpireOverrides): Promise<ExpireResult> {
+    await this.core.newestSchema('commit')
+    return this.#expiry.run(this.#expireRequest(overrides))
+  }
+
+  #expireRequest(overrides: ExpireOverrides): ExpireRequest {
     const { schema, options, services } = this.core
-    return this.committer.exclusive(async () => {
-      await this.core.newestSchema('commit')
-      return this.#expiry.run(expireRequest(schema.options, options, services.clock.now(), overrides))
-    })
+    return expireRequest(schema.options, options, services.clock.now(), overrides)
   }
 
   /**
@@ -154,7 +160,12 @@ export class TableState {
   /** After a commit, which is done whatever becomes of it. */
   #expireLater(): void {
     if (this.core.options['write-only']) return
-    this.expire({}).catch((error: unknown) => this.core.events.emit('failure', { during: 'expiry', error }))
+    const step = async () => {
+      if (!(await this.#expiry.isIdle(this.#expireRequest({})))) await this.#expire({})
+    }
+    this.committer
+      .exclusive(step)
+      .catch((error: unknown) => this.core.events.emit('failure', { during: 'expiry', error }))
   }
 }
 

@@ -63,6 +63,20 @@ export async function expireSnapshots(store: TableStore, pins: Pins, request: Ex
   return { expired: work.ended.map(({ id }) => id), files, bytes, earliest: end, heldBack: held }
 }
 
+/**
+ * Whether a run would end nothing, learnt without listing the folder: what follows a commit must not cost more the more
+ * snapshots there are. Says nothing of leftovers of a run that broke off.
+ */
+export async function nothingEnds({ snapshots }: TableStore, request: ExpireRequest): Promise<boolean> {
+  const [earliest, latest] = await Promise.all([snapshots.earliestHint(), snapshots.latestId()])
+  if (earliest === undefined || latest === undefined) return false
+  const kept = latest - earliest + 1
+  if (kept <= request.retainMin) return true
+  if (kept > request.retainMax) return false
+  const oldest = await snapshots.find(earliest)
+  return oldest !== undefined && oldest.timeMillis >= request.olderThan
+}
+
 /** What one run removes, and what that was decided by. */
 interface Work {
   readonly ended: readonly Snapshot[]

@@ -1,6 +1,6 @@
 import type { Pins } from '../store/pins.ts'
 import type { TableStore } from '../store/table-store.ts'
-import { type ExpireResult, expireSnapshots } from './expire.ts'
+import { type ExpireResult, expireSnapshots, nothingEnds } from './expire.ts'
 import type { ExpireRequest } from './expire-request.ts'
 
 /** Who hears of expiries: also of those that nobody waits for. */
@@ -23,6 +23,8 @@ export class Expiry {
   #last: Promise<unknown> = Promise.resolve()
   #stopListening: () => void = () => {}
   #closed = false
+  /** A run of this handle has looked for leftovers, and nothing held it back. */
+  #tidy = false
 
   constructor(store: TableStore, pins: Pins, listener: ExpiryListener) {
     this.#store = store
@@ -35,6 +37,7 @@ export class Expiry {
     const running = this.#last.then(async () => {
       const result = await expireSnapshots(this.#store, this.#pins, request)
       if (!request.dryRun) {
+        this.#tidy = result.heldBack.length === 0
         if (result.expired.length > 0) this.#listener.expired(result)
         this.#await(request, result)
       }
@@ -42,6 +45,11 @@ export class Expiry {
     })
     this.#last = running.catch(() => undefined)
     return running
+  }
+
+  /** Whether a run would do nothing, as after most commits. */
+  async isIdle(request: ExpireRequest): Promise<boolean> {
+    return this.#tidy && nothingEnds(this.#store, request)
   }
 
   /** Ends when no expiry runs. What waits for readers is left to the next expiry, in this process or another. */
