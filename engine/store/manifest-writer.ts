@@ -38,8 +38,8 @@ const MAX_PENDING_BYTES = 32 * 1024 * 1024
 
 /**
  * Writes the manifests of one attempt to commit. The files do not depend on each other, so they are written and synced side by
- * side: a call gives the name at once, `sync` waits for all and throws what failed. Nothing it writes is visible before a snapshot names it; an attempt that
- * does not get there calls `abort`. Names hold one UUID and count up.
+ * side: a call gives the name at once, `sync` waits for all and throws what failed. Nothing it writes is visible before a
+ * snapshot names it; an attempt that does not get there calls `abort`. Names hold one UUID and count up.
  */
 export class ManifestWriter {
   readonly #options: ManifestWriterOptions

@@ -181,7 +181,7 @@ export class Committer {
   async #ready(epoch: number): Promise<void> {
     await this.#writer.flushed(epoch)
     const limit = this.#core.options['num-sorted-run.stop-trigger'] + 1
-    for (const bucket of this.#touched(epoch)) await this.#compactions.stall(bucket, limit)
+    for (const bucket of this.#touched(epoch, 'flush')) await this.#compactions.stall(bucket, limit)
   }
 
   /**
@@ -190,13 +190,13 @@ export class Committer {
    */
   async #finishCompactions(epoch: number, signal: AbortSignal | undefined): Promise<void> {
     await this.catchUp()
-    for (const bucket of this.#touched(epoch)) {
+    for (const bucket of this.#touched(epoch, 'flush')) {
       await untilAborted(this.#compactions.finish(bucket), signal, COMMIT_ABORTED)
     }
   }
 
-  #touched(epoch: number): readonly BucketWriter[] {
-    return [...this.#writer.buckets].filter((bucket) => bucket.pendingUpTo(epoch, 'flush').length > 0)
+  #touched(epoch: number, kind: PendingChange['kind']): readonly BucketWriter[] {
+    return [...this.#writer.buckets].filter((bucket) => bucket.pendingUpTo(epoch, kind).length > 0)
   }
 
   async #publishAppend(
@@ -219,8 +219,8 @@ export class Committer {
 
   /** A compaction that does not fit any more is dropped: the rows are safe, and the picker will look at the bucket again. */
   async #publishCompactions(epoch: number, request: CommitRequest): Promise<Snapshot | undefined> {
-    let taken = this.#take(epoch, 'compact')
-    if (taken.length === 0) return undefined
+    if (this.#touched(epoch, 'compact').length === 0) return undefined
+    let taken: Taken[] = []
     let entries: readonly ManifestEntry[] = []
     const snapshot = await this.#publish('COMPACT', request, async () => {
       taken = this.#take(epoch, 'compact')
