@@ -71,3 +71,16 @@ export function lookupIds(rows, lookups, seed) {
   const random = new Xorshift32(seed + 1)
   return Int32Array.from({ length: lookups }, () => random.next() % rows)
 }
+
+/** The table's columns, given the types of Lakelet. */
+export function fieldsOf(t) {
+  const number = () => t.bigint({ mode: 'number' })
+  return {
+    id: number(),
+    a: number().nullable(),
+    b: t.double().nullable(),
+    name: t.string().nullable(),
+    payload: t.string().nullable(),
+    ts: t.timestamp(3).nullable(),
+  }
+}

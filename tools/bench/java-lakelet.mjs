@@ -1,6 +1,6 @@
 // The phases of `oracle bench` on lakelet, in a process of its own: one JSON line a phase. Started by java.mjs.
 import { openWarehouse, t } from '../../dist/engine/index.js'
-import { lookupIds, order, rowOf } from './bench-data.mjs'
+import { fieldsOf, lookupIds, order, rowOf } from './bench-data.mjs'
 import { diskBytes, procBytes } from './lib/util.mjs'
 
 const { dir, rows, commits, buckets, lookups, repeat, seed, warmup } = JSON.parse(process.argv[2])
@@ -50,16 +50,8 @@ async function cycle(rows, name, emit) {
   emit(report('generate', rows, generated.millis, { sum_a: String(expected) }))
 
   const warehouse = await openWarehouse(dir)
-  const number = () => t.bigint({ mode: 'number' })
   const table = await warehouse.createTable(`bench.${name}`, {
-    fields: {
-      id: number(),
-      a: number().nullable(),
-      b: t.double().nullable(),
-      name: t.string().nullable(),
-      payload: t.string().nullable(),
-      ts: t.timestamp(3).nullable(),
-    },
+    fields: fieldsOf(t),
     primaryKey: ['id'],
     options: { bucket: buckets, 'write-only': true },
   })

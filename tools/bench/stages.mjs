@@ -8,7 +8,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { openWarehouse, t } from '../../dist/engine/index.js'
 import { loadCodecs } from '../../dist/formats/compress/load-codecs.js'
-import { order, rowOf } from './bench-data.mjs'
+import { fieldsOf, order, rowOf } from './bench-data.mjs'
 import { median } from './lib/util.mjs'
 
 const USAGE = `usage: npm run bench:stages -- [options]
@@ -133,17 +133,8 @@ function floorOf({ compressed, decompressed }, plain) {
 
 async function fill(dir) {
   const warehouse = await openWarehouse(dir, { workers: 0, durability: 'none' })
-  const number = () => t.bigint({ mode: 'number' })
-  const fields = {
-    id: number(),
-    a: number().nullable(),
-    b: t.double().nullable(),
-    name: t.string().nullable(),
-    payload: t.string().nullable(),
-    ts: t.timestamp(3).nullable(),
-  }
   const table = await warehouse.createTable('bench.t', {
-    fields,
+    fields: fieldsOf(t),
     primaryKey: ['id'],
     options: { bucket: 1, 'write-only': true },
   })
