@@ -14,15 +14,15 @@ export function versionOf(name) {
   return '?'
 }
 
-/** Bytes allocated on disk below a directory. */
+/** Bytes allocated on disk below a directory. A file that its store deletes meanwhile counts nothing. */
 export function diskBytes(dir) {
   let total = 0
   for (const entry of readdirSync(dir, { withFileTypes: true })) {
     const full = path.join(dir, entry.name)
     if (entry.isDirectory()) total += diskBytes(full)
     else {
-      const st = lstatSync(full)
-      total += st.blocks === undefined ? st.size : st.blocks * 512
+      const st = lstatSync(full, { throwIfNoEntry: false })
+      if (st !== undefined) total += st.blocks === undefined ? st.size : st.blocks * 512
     }
   }
   return total
