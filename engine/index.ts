@@ -4,12 +4,14 @@ export type {
   BucketFilter,
   BucketLevels,
   CallOptions,
+  ColumnInfo,
   CommitOptions,
   CommitResult,
   CompactOptions,
   Mutation,
   ReadOptions,
   ScanOptions,
+  SchemaInfo,
   SnapshotInfo,
 } from './api/calls.ts'
 export type { TableDefinition } from './api/definition.ts'
@@ -18,7 +20,9 @@ export type { Range } from './api/keys.ts'
 export type { Tests, Where } from './api/where.ts'
 export { type ErrorCode, type ErrorDetails, errorCodes, isTableError, TableError } from './errors.ts'
 export { openWarehouse, type WarehouseOptions } from './open.ts'
+export type { OptionInput } from './options/resolve.ts'
 export { type Explanation, renderExplanation } from './plan/explain.ts'
+export type { LevelSummary } from './plan/levels.ts'
 export type {
   CommitEvent,
   CompactionEvent,
@@ -30,4 +34,7 @@ export type {
 } from './table/events.ts'
 export type { Scan } from './table/scan-iterator.ts'
 export type { Table } from './table/table.ts'
+export type { ReadStats } from './tasks/task.ts'
+export type { ExpireResult } from './upkeep/expire.ts'
+export type { ExpireOverrides } from './upkeep/expire-request.ts'
 export type { Logger, TableOptions, Warehouse } from './warehouse.ts'

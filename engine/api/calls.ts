@@ -32,6 +32,25 @@ export interface SnapshotInfo {
   readonly properties: Readonly<Record<string, string>>
 }
 
+/** Columns, keys and options of a table, as the handle goes by them. */
+export interface SchemaInfo {
+  readonly id: number
+  readonly columns: readonly ColumnInfo[]
+  readonly primaryKey: readonly string[]
+  readonly partitionBy: readonly string[]
+  /** As stored: only those that were set, as texts. */
+  readonly options: Readonly<Record<string, string>>
+  readonly comment?: string
+}
+
+export interface ColumnInfo {
+  readonly name: string
+  /** As SQL, `BIGINT NOT NULL`. */
+  readonly type: string
+  readonly comment?: string
+  readonly default?: string
+}
+
 /** One bucket's tree. */
 export interface BucketLevels {
   readonly partition: string

@@ -5,6 +5,7 @@ import { type DataType, type Field, withNullable } from '../../formats/types/row
 import type { ValueForm } from '../../formats/types/value-form.ts'
 import { type ErrorDetails, TableError } from '../errors.ts'
 import { checkOptions, checkWritable } from '../options/check.ts'
+import { checkNames } from '../options/check-names.ts'
 import { type OptionInput, toStoredOptions } from '../options/resolve.ts'
 import { type Fields, fieldEntries, fieldOf, type KeyNames } from './fields.ts'
 import { unsupportedType } from './unsupported-type.ts'
@@ -49,6 +50,7 @@ export function toTableSchema(definition: AnyTableDefinition, timeMillis: number
   if (typeof definition !== 'object' || definition === null) {
     throw invalid('The definition is not an object. Give { fields, primaryKey }.', { value: definition })
   }
+  checkNames('A table definition', definition, ['fields', 'primaryKey', 'partitionBy', 'options', 'comment'])
   const entries = fieldEntries('table', definition.fields)
   const primaryKeys = nameList('primaryKey', definition.primaryKey)
   const partitionKeys = nameList('partitionBy', definition.partitionBy ?? [])

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { TableError } from '../errors.ts'
 import type { Explanation } from '../plan/explain.ts'
 
 /** A compaction that landed. */
@@ -65,15 +66,27 @@ export interface TableEvents {
   readonly failure: [FailureEvent]
 }
 
+const EVENTS: Readonly<Record<keyof TableEvents, true>> = {
+  compactionStart: true,
+  compaction: true,
+  commit: true,
+  expiry: true,
+  stall: true,
+  conflict: true,
+  failure: true,
+}
+
 /** Typed events of a table. A listener that throws is the listener's own fault: it goes to `uncaughtException`. */
 export class TableEmitter {
   readonly #emitter = new EventEmitter()
 
   on<K extends keyof TableEvents>(event: K, listener: (...args: TableEvents[K]) => void): void {
+    checkEvent(event)
     this.#emitter.on(event, listener as (...args: unknown[]) => void)
   }
 
   off<K extends keyof TableEvents>(event: K, listener: (...args: TableEvents[K]) => void): void {
+    checkEvent(event)
     this.#emitter.off(event, listener as (...args: unknown[]) => void)
   }
 
@@ -85,4 +98,13 @@ export class TableEmitter {
   removeAll(): void {
     this.#emitter.removeAllListeners()
   }
+}
+
+/** `INVALID` for a name that no event has: its listener would never be called. */
+function checkEvent(event: string): void {
+  if (Object.hasOwn(EVENTS, event)) return
+  const names = Object.keys(EVENTS)
+  throw new TableError('INVALID', `There is no event ${JSON.stringify(event)}. Listen to ${names.join(', ')}.`, {
+    value: event,
+  })
 }

@@ -1,5 +1,6 @@
-import type { Snapshot } from '../../formats/meta/types.ts'
-import type { BucketExplanation, BucketFilter, BucketLevels, SnapshotInfo } from '../api/calls.ts'
+import type { Snapshot, TableSchema } from '../../formats/meta/types.ts'
+import { describeType } from '../../formats/types/parse.ts'
+import type { BucketExplanation, BucketFilter, BucketLevels, SchemaInfo, SnapshotInfo } from '../api/calls.ts'
 import { TableError } from '../errors.ts'
 import { buildLevels, type Levels, levelSummary } from '../plan/levels.ts'
 import { bucketsOf } from '../store/view.ts'
@@ -41,6 +42,23 @@ export function infoOf(snapshot: Snapshot): SnapshotInfo {
     totalRecords: snapshot.totalRecordCount,
     deltaRecords: snapshot.deltaRecordCount,
     properties: snapshot.properties ?? {},
+  }
+}
+
+/** A schema as callers see it. */
+export function schemaInfoOf(schema: TableSchema): SchemaInfo {
+  return {
+    id: schema.id,
+    columns: schema.fields.map(({ name, type, description, defaultValue }) => ({
+      name,
+      type: describeType(type),
+      ...(description === undefined ? {} : { comment: description }),
+      ...(defaultValue === undefined ? {} : { default: defaultValue }),
+    })),
+    primaryKey: schema.primaryKeys,
+    partitionBy: schema.partitionKeys,
+    options: schema.options,
+    ...(schema.comment === undefined ? {} : { comment: schema.comment }),
   }
 }
 

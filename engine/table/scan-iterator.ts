@@ -3,6 +3,8 @@ import { TableError } from '../errors.ts'
 /** What a scan gives: an async iterator that also closes with `await using`. */
 export interface Scan<T> extends AsyncIterableIterator<T> {
   return(): Promise<IteratorResult<T>>
+  /** What is left of the scan, in memory at once; for results known to be small. */
+  toArray(): Promise<T[]>
   [Symbol.asyncIterator](): Scan<T>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -45,6 +47,12 @@ export class ScanIterator<T> implements Scan<T> {
       this.#release()
     }
     return { done: true, value: undefined }
+  }
+
+  async toArray(): Promise<T[]> {
+    const items: T[] = []
+    for await (const item of this) items.push(item)
+    return items
   }
 
   /** Ends the scan from outside: a consumer that comes back for more gets the error, not an end that looks complete. */

@@ -12,6 +12,7 @@ import type {
   Mutation,
   ReadOptions,
   ScanOptions,
+  SchemaInfo,
   SnapshotInfo,
 } from '../api/calls.ts'
 import { Keys } from '../api/keys.ts'
@@ -23,7 +24,7 @@ import type { ExpireOverrides } from '../upkeep/expire-request.ts'
 import type { TableCore } from './core.ts'
 import type { TableEvents } from './events.ts'
 import type { HandleOptions } from './handle-options.ts'
-import { bucketLevels, checkFilter, explainBuckets, infoOf, matches } from './inspect.ts'
+import { bucketLevels, checkFilter, explainBuckets, infoOf, matches, schemaInfoOf } from './inspect.ts'
 import { RowReads } from './row-reads.ts'
 import { RowWrites } from './row-writes.ts'
 import type { Scan } from './scan-iterator.ts'
@@ -185,6 +186,11 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
   levels(): readonly BucketLevels[] {
     this.#checkOpen()
     return bucketLevels(this.#core, this.#state)
+  }
+
+  /** Columns, keys and options of the schema that this handle goes by. */
+  get schema(): SchemaInfo {
+    return schemaInfoOf(this.#core.schema)
   }
 
   /** All snapshots that can be read, oldest first. */

@@ -245,3 +245,51 @@ t.test('two processes may create one table: one creates, the other opens it or i
   await a.close()
   await b.close()
 })
+
+t.test('a misspelled member of a definition, and an event that does not exist, are refused', async (t) => {
+  await using warehouse = await open(join(t.testdir(), 'w'))
+  const misspelled = { ...definition, option: { bucket: 4 } }
+  await refused(t, warehouse.createTable('db.t', misspelled), 'INVALID', { option: 'option' }, 'options')
+  await using table = await warehouse.createTable('db.t', definition)
+  const listener = () => undefined
+  for (const call of [() => table.on('commited' as 'commit', listener), () => table.off('x' as 'commit', listener)]) {
+    t.throws(call, { code: 'INVALID', message: /compactionStart, compaction, commit/ })
+  }
+  t.equal(table.on('commit', listener).off('commit', listener), table)
+})
+
+t.test('schema tells columns, keys and options of the handle; toArray what is left of a scan', async (t) => {
+  await using warehouse = await open(join(t.testdir(), 'w'))
+  const fields = {
+    day: types.int(),
+    k: types.bigint().comment('who'),
+    v: types.array(types.string().nullable()).nullable(),
+    w: types.string().nullable().default('none'),
+  }
+  await using table = await warehouse.createTable('db.t', {
+    fields,
+    primaryKey: ['day', 'k'],
+    partitionBy: ['day'],
+    options: { bucket: 2, 'target-file-size': '1 mb' },
+    comment: 'visits',
+  })
+  t.strictSame(table.schema, {
+    id: 0,
+    columns: [
+      { name: 'day', type: 'INT NOT NULL' },
+      { name: 'k', type: 'BIGINT NOT NULL', comment: 'who' },
+      { name: 'v', type: 'ARRAY<STRING>' },
+      { name: 'w', type: 'STRING', default: 'none' },
+    ],
+    primaryKey: ['day', 'k'],
+    partitionBy: ['day'],
+    options: { bucket: '2', 'target-file-size': '1 mb' },
+    comment: 'visits',
+  })
+  await table.put([1n, 2n, 3n].map((k) => ({ day: 1, k })))
+  const scan = table.scan({ columns: ['k'] })
+  t.strictSame((await scan.next()).value, { k: 1n })
+  t.strictSame(await scan.toArray(), [{ k: 2n }, { k: 3n }])
+  t.strictSame(await scan.toArray(), [], 'a scan that has ended')
+  await table.discard()
+})
