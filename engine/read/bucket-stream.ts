@@ -7,8 +7,6 @@ import { TableError } from '../errors.ts'
 import { partitionIntoSections } from '../plan/sections.ts'
 import type { KeyCompare } from '../plan/types.ts'
 import type { TaskContext } from '../tasks/context.ts'
-import { runRead } from '../tasks/read.ts'
-import { isSmall } from '../tasks/small-reads.ts'
 import { newCancelFlag, submit, type TaskExecutor } from '../tasks/submit.ts'
 import type { KeyRange, ReadPosition, ReadResult, ReadSection, ReadTask, TaskTable } from '../tasks/task.ts'
 
@@ -101,10 +99,16 @@ async function readStretch(
     cancel: newCancelFlag(),
     maxRows: Math.max(1, Math.min(rows, scan.wanted())),
   }
-  const small = scan.here !== undefined && isSmall(task, scan.here)
-  const result = small ? await runRead(task, scan.here) : await submit(scan.executor, task, scan.signal)
+  const result = (await readHere(task, scan.here)) ?? (await submit(scan.executor, task, scan.signal))
   scan.onRead?.(result)
   return result
+}
+
+/** Loads what reads a stretch with the first that is asked for: point reads do without. */
+async function readHere(task: ReadTask, context: TaskContext | undefined): Promise<ReadResult | undefined> {
+  if (context === undefined) return undefined
+  const { readIfSmall } = await import('../tasks/small-reads.ts')
+  return readIfSmall(task, context)
 }
 
 /** What is left of the range from a position on. */

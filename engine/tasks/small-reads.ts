@@ -3,15 +3,21 @@ import type { DataFile } from '../../formats/meta/types.ts'
 import { kvLayout } from '../plan/kv-layout.ts'
 import type { TaskContext } from './context.ts'
 import { BucketFiles } from './files.ts'
-import type { KeyRange, ReadTask } from './task.ts'
+import { runRead } from './read.ts'
+import type { KeyRange, ReadResult, ReadTask } from './task.ts'
 
 /** Rows, bytes and files of a read that is done sooner than a thread has been asked: some 20 ms at most. */
 const SMALL_ROWS = 32_768
 const SMALL_BYTES = 4 * 1024 * 1024
 const SMALL_FILES = 16
 
+/** The result of a read that is too small for a thread, done on this one; undefined for one that is not. */
+export async function readIfSmall(task: ReadTask, context: TaskContext): Promise<ReadResult | undefined> {
+  return isSmall(task, context) ? runRead(task, context) : undefined
+}
+
 /** Whether a read of a range of keys is small, by the page indexes of its files. Reads footers that are not known yet. */
-export function isSmall(task: ReadTask, context: TaskContext): boolean {
+function isSmall(task: ReadTask, context: TaskContext): boolean {
   const within = rangePredicate(task)
   const files = task.sections.flatMap(({ runs }) => runs.flat())
   if (within === undefined || files.length > SMALL_FILES || (task.memory?.rows ?? 0) > SMALL_ROWS) return false

@@ -2,7 +2,6 @@ import { TableError } from '../errors.ts'
 import type { Executor } from '../ports/executor.ts'
 import { expectListeners } from './abort.ts'
 import type { TaskContext } from './context.ts'
-import { runTask } from './run.ts'
 import type { FilesResult, ReadResult, ReadTask, SortResult, SortTask, Task, TaskResult } from './task.ts'
 
 export type TaskExecutor = Executor<Task, TaskResult>
@@ -39,6 +38,8 @@ export function inlineExecutor(context: () => Promise<TaskContext>): TaskExecuto
         throw new TableError('ABORTED', 'The task was aborted. Nothing was changed.', {}, signal.reason)
       signal?.addEventListener('abort', stop, { once: true })
       try {
+        // Loaded with the first task: a program that has threads never needs it here.
+        const { runTask } = await import('./run.ts')
         return await runTask(task as Exclude<Task, ReadTask | SortTask>, await context())
       } finally {
         signal?.removeEventListener('abort', stop)

@@ -34,7 +34,7 @@ const loaded = new Map<string, Promise<Codecs>>()
 
 /**
  * Sets up the codecs, once a thread for each choice; later calls return the same promise. `zstd` names one implementation
- * (`napi`, `node`, `wasm-zstd`, `zstd-codec`) and fails when it is absent; without it the fastest present is taken.
+ * (`napi`, `node`, `wasm-zstd`) and fails when it is absent; without it the fastest present is taken.
  */
 export function loadCodecs(options: { readonly zstd?: string } = {}): Promise<Codecs> {
   const choice = options.zstd ?? ''

@@ -1,13 +1,10 @@
 import * as zlib from 'node:zlib'
-import { FIRST_GUESS_BYTES, plainBytes } from './limits.ts'
 
 /**
  * A zstd implementation that is set up. `decompress` gets one frame and either its exact size or a capacity; it throws, or
  * returns fewer bytes, when the frame does not fit, and never allocates more than a small multiple of `capacity`.
  */
 export interface ZstdBackend {
-  /** `capacity` is not what bounds its output: trying with a small one first would be work for nothing. */
-  readonly growsItself?: boolean
   compress(bytes: Uint8Array, level: number): Uint8Array
   decompress(frame: Uint8Array, capacity: number, exact: boolean): Uint8Array
 }
@@ -23,7 +20,6 @@ export const zstdBackends: readonly ZstdCandidate[] = [
   { name: 'napi', load: loadNapi },
   { name: 'node', load: loadNode },
   { name: 'wasm-zstd', load: loadWasm },
-  { name: 'zstd-codec', load: loadZstdCodec },
 ]
 
 interface NapiBinding {
@@ -150,46 +146,4 @@ async function loadWasm(): Promise<ZstdBackend> {
       return run(frame, capacity, (to, from) => zstd._decompress(to, capacity, from, frame.length))
     },
   }
-}
-
-interface ZstdCodecModule {
-  readonly ZstdCodec: { run(ready: (zstd: ZstdCodecApi) => void): void }
-}
-
-interface ZstdCodecApi {
-  readonly Simple: new () => {
-    compress(bytes: Uint8Array, level: number): Uint8Array | null
-    decompress(bytes: Uint8Array): Uint8Array | null
-  }
-  readonly Streaming: new () => { decompress(bytes: Uint8Array, sizeHint: number): Uint8Array | null }
-}
-
-/** An older WebAssembly build. Its one-shot decoder refuses frames without content size; these go to the streaming one. */
-async function loadZstdCodec(): Promise<ZstdBackend> {
-  // @ts-expect-error the package has no types
-  const { default: module } = (await import('zstd-codec')) as { readonly default: ZstdCodecModule }
-  const zstd = await new Promise<ZstdCodecApi>((resolve, reject) => {
-    try {
-      module.ZstdCodec.run(resolve)
-    } catch (cause) {
-      reject(cause)
-    }
-  })
-  const simple = new zstd.Simple()
-  const streaming = new zstd.Streaming()
-  return {
-    growsItself: true,
-    compress: (bytes, level) => succeeded(simple.compress(bytes, level)),
-    decompress: (frame, capacity, exact) =>
-      succeeded(
-        exact && capacity > 0
-          ? simple.decompress(frame)
-          : streaming.decompress(frame, Math.min(FIRST_GUESS_BYTES, Math.max(1, capacity))),
-      ),
-  }
-}
-
-function succeeded(result: Uint8Array | null): Uint8Array {
-  if (result === null) throw new Error('zstd-codec reported a failure')
-  return plainBytes(result)
 }

@@ -10,7 +10,7 @@ const DEFAULT_LEVEL = 1
 
 /**
  * The zstd codec over the fastest implementation that loads here, in this order: `napi` (zstd-napi, when the user installed
- * it), `node` (node:zlib, Node 22.15 on), `wasm-zstd`, `zstd-codec`. `choice` names one and fails when it does not load.
+ * it), `node` (node:zlib, Node 22.15 on), `wasm-zstd`. `choice` names one and fails when it does not load.
  */
 export async function loadZstd(choice: string | undefined): Promise<Codec> {
   const wanted = choice === undefined ? zstdBackends : zstdBackends.filter((backend) => backend.name === choice)
@@ -64,7 +64,7 @@ function decompressFrame(backend: ZstdBackend, input: Uint8Array, exact: number 
     checkLength('zstd', result.length, exact)
     return result
   }
-  for (let size = backend.growsItself ? most : Math.min(most, FIRST_GUESS_BYTES); ; size = Math.min(most, size * 2)) {
+  for (let size = Math.min(most, FIRST_GUESS_BYTES); ; size = Math.min(most, size * 2)) {
     try {
       return attempt(backend, input, size, false)
     } catch (error) {

@@ -57,7 +57,6 @@ const packages: Readonly<Record<string, RegExp>> = {
   avsc: /^formats\/avro\//,
   piscina: /^workers\//,
   '@foxglove/wasm-zstd': /^formats\/compress\//,
-  'zstd-codec': /^formats\/compress\//,
   hyparquet: /^tools\/demo\//,
   'hyparquet-compressors': /^tools\/demo\//,
 }

@@ -1,5 +1,5 @@
 // The phases of `oracle bench` on lakelet, in a process of its own: one JSON line a phase. Started by java.mjs.
-import { openWarehouse, t } from '../../dist/engine/index.js'
+import { openWarehouse, t } from '../../dist/bundle/index.js'
 import { fieldsOf, lookupIds, order, rowOf } from './bench-data.mjs'
 import { diskBytes, procBytes } from './lib/util.mjs'
 

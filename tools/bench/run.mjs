@@ -13,7 +13,7 @@ if (!Object.keys(dependencies).every((name) => existsSync(`${here}node_modules/$
   const { status } = spawnSync('npm', ['ci', '--no-fund', '--no-audit'], { cwd: here, stdio: ['ignore', 2, 2], shell })
   if (status !== 0) process.stderr.write('some stores could not be installed: they are left out\n')
 }
-if (!existsSync(`${here}../../dist/engine/index.js`)) {
+if (!existsSync(`${here}../../dist/bundle/index.js`)) {
   spawnSync('npm', ['run', '-s', 'build'], { cwd: `${here}../..`, stdio: 'inherit', shell })
 }
 const { status } = spawnSync(process.execPath, [`${here}bench.mjs`, ...process.argv.slice(2)], { stdio: 'inherit' })

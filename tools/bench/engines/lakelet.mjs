@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync } from 'node:fs'
-import { openWarehouse, t } from '../../../dist/engine/index.js'
+import { openWarehouse, t } from '../../../dist/bundle/index.js'
 import { scanLines } from '../lib/scan-lines.mjs'
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))

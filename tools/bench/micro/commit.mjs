@@ -2,7 +2,7 @@
 // one folder, so that both meet the same disk. `node tools/bench/micro/commit.mjs [commits] [folder]`
 import { closeSync, fsyncSync, linkSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { openWarehouse, t } from '../../../dist/engine/index.js'
+import { openWarehouse, t } from '../../../dist/bundle/index.js'
 
 const commits = Number(process.argv[2] ?? 1000)
 const folder = mkdtempSync(join(resolve(process.argv[3] ?? '.'), '.commit-'))

@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openWarehouse, t } from '../../../dist/engine/index.js'
+import { openWarehouse, t } from '../../../dist/bundle/index.js'
 
 const ROWS = 100_000
 const RANGE = ROWS / 100

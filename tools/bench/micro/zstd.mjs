@@ -8,7 +8,7 @@ const ints = new BigInt64Array(131_072)
 for (let i = 0; i < ints.length; i++) ints[i] = BigInt(rowOf(i).ts)
 const pages = { text, ints: new Uint8Array(ints.buffer) }
 
-for (const name of ['napi', 'node', 'wasm-zstd', 'zstd-codec']) {
+for (const name of ['napi', 'node', 'wasm-zstd']) {
   let codec
   try {
     codec = (await loadCodecs({ zstd: name })).get('zstd')
