@@ -59,7 +59,13 @@ export class DataWriter {
     this.#written = options.thin ? layout.fields.slice(layout.sequence) : layout.fields
     this.#sink = createNamedSink(target.fs, `${target.folder}/${target.name}`)
     try {
-      this.#parquet = createParquetWriter(this.#sink, this.#written, target.codecs, options.parquet)
+      this.#parquet = createParquetWriter(
+        this.#sink,
+        this.#written,
+        target.codecs,
+        options.parquet,
+        options.thin ? undefined : keyCopies(layout),
+      )
     } catch (error) {
       this.#sink.close()
       throw error
@@ -147,6 +153,11 @@ export class DataWriter {
     this.#minSequence = min
     this.#maxSequence = max
   }
+}
+
+/** The table's own key columns hold what the key columns in front do. */
+function keyCopies({ keys, values, firstValue }: KvLayout): ReadonlyMap<number, number> {
+  return new Map(keys.map(({ id }, key) => [firstValue + values.findIndex((field) => field.id === id), key]))
 }
 
 /** A new file whose errors are `TableError`s that name it: a full disk, a folder that may not be written. */

@@ -1,5 +1,7 @@
+import { corrupt } from '../bytes/format-error.ts'
 import type { ByteSink } from '../bytes/source.ts'
-import type { Batch, Column, Scalar } from '../column/column.ts'
+import { type Batch, type Column, type Scalar, storageOf } from '../column/column.ts'
+import { sameValues } from '../column/same-values.ts'
 import type { CodecName, Codecs } from '../compress/codec.ts'
 import type { Field } from '../types/row-type.ts'
 import { chunkColumnIndex, chunkMetaData, codecNumber, type PlacedChunk } from './chunk-metadata.ts'
@@ -70,20 +72,26 @@ const SLICE_ROWS = 8192
  * Writes a Parquet file as Paimon's Java writer does: footer version 1, data pages V1 with CRC, statistics, column and offset
  * indexes, field ids, no key-value metadata. Nothing is written before the first row group ends; memory is the compressed row group
  * and an open page a column.
+ *
+ * `copyOf` names, for columns that always hold what an earlier one does, that earlier column: their pages are made once and lie in
+ * the file twice. A batch in which the two differ is refused.
  */
 export function createParquetWriter(
   sink: ByteSink,
   fields: readonly Field[],
   codecs: Codecs,
   options: ParquetWriterOptions,
+  copyOf: ReadonlyMap<number, number> = new Map(),
 ): ParquetWriter {
-  return new FileWriter(sink, fields, codecs, options)
+  return new FileWriter(sink, fields, codecs, options, copyOf)
 }
 
 /** A column of the table and the writers of its leaves, in order. */
 interface TopColumn {
   readonly node: SchemaNode
   readonly writers: readonly ColumnWriter[]
+  /** The column whose pages it shares. */
+  readonly source: number | undefined
 }
 
 class FileWriter implements ParquetWriter {
@@ -97,13 +105,22 @@ class FileWriter implements ParquetWriter {
   private readonly options: ParquetWriterOptions
   private readonly schema: ReturnType<typeof schemaOfFields>
   private readonly columns: readonly TopColumn[]
+  /** One a leaf; that of a shared column knows where its leaf stands in the schema, and nothing is appended to it. */
   private readonly writers: readonly ColumnWriter[]
+  /** Of each leaf the writer that makes its pages. */
+  private readonly makers: readonly ColumnWriter[]
   private readonly groups: { readonly rows: number; readonly chunks: readonly PlacedChunk[] }[] = []
   private readonly bounds: Bounds[]
   private readonly nullCounts: number[]
   private finished = false
 
-  constructor(sink: ByteSink, fields: readonly Field[], codecs: Codecs, options: ParquetWriterOptions) {
+  constructor(
+    sink: ByteSink,
+    fields: readonly Field[],
+    codecs: Codecs,
+    options: ParquetWriterOptions,
+    copyOf: ReadonlyMap<number, number>,
+  ) {
     this.sink = sink
     this.fields = fields
     this.options = options
@@ -114,11 +131,16 @@ class FileWriter implements ParquetWriter {
     const codec = codecs.get(options.compression)
     this.writers = tree.leaves.map((leaf) => new ColumnWriter(leaf, codec, options))
     let next = 0
-    this.columns = tree.columns.map((node) => {
+    this.columns = tree.columns.map((node, i) => {
       const count = leavesOf(node)
       next += count
-      return { node, writers: this.writers.slice(next - count, next) }
+      const source = copyOf.get(i)
+      const shared = source !== undefined && samePages(node, tree.columns[source]!)
+      return { node, writers: this.writers.slice(next - count, next), source: shared ? source : undefined }
     })
+    this.makers = this.columns.flatMap(({ writers, source }) =>
+      source === undefined ? writers : this.columns[source]!.writers,
+    )
     this.bounds = fields.map(() => NO_VALUES)
     this.nullCounts = fields.map(() => 0)
   }
@@ -127,7 +149,7 @@ class FileWriter implements ParquetWriter {
     let held = 0
     let heldUncompressed = 0
     let open = 0
-    for (const writer of this.writers) {
+    for (const writer of this.makers) {
       held += writer.heldBytes
       heldUncompressed += writer.heldUncompressedBytes
       open += writer.openBytes
@@ -145,7 +167,11 @@ class FileWriter implements ParquetWriter {
     }
     for (let start = 0; start < batch.rows; start += SLICE_ROWS) {
       const end = Math.min(batch.rows, start + SLICE_ROWS)
-      for (let i = 0; i < this.columns.length; i++) appendColumn(this.columns[i]!, batch.columns[i]!, start, end)
+      for (let i = 0; i < this.columns.length; i++) {
+        const { source } = this.columns[i]!
+        if (source === undefined) appendColumn(this.columns[i]!, batch.columns[i]!, start, end)
+        else this.checkCopy(batch, i, source, start, end)
+      }
       this.rows += end - start
       this.groupRows += end - start
       if (this.groupBytes() >= this.options.rowGroupBytes) this.endRowGroup()
@@ -179,18 +205,29 @@ class FileWriter implements ParquetWriter {
     this.offset += bytes.length
   }
 
+  private checkCopy({ columns }: Batch, copy: number, source: number, start: number, end: number): void {
+    if (sameValues(columns[copy]!, columns[source]!, start, end)) return
+    const [name, other] = [this.fields[copy]!.name, this.fields[source]!.name]
+    throw corrupt(`column ${name} does not hold what ${other} does, in rows ${start} to ${end} of a batch`)
+  }
+
   private groupBytes(): number {
     let bytes = 0
-    for (const writer of this.writers) bytes += writer.heldUncompressedBytes + writer.openBytes
+    for (const writer of this.makers) bytes += writer.heldUncompressedBytes + writer.openBytes
     return bytes
   }
 
   private endRowGroup(): void {
     if (this.groupRows === 0) return
     if (this.offset === 0) this.put(MAGIC)
-    const chunks = this.writers.map((writer) => {
-      this.writtenUncompressed += writer.heldUncompressedBytes
-      return this.putChunk(writer, writer.finish())
+    const made = new Map<ColumnWriter, Chunk>()
+    const chunks = this.writers.map((writer, i) => {
+      const maker = this.makers[i]!
+      if (maker === writer) {
+        this.writtenUncompressed += this.makers.filter((other) => other === maker).length * maker.heldUncompressedBytes
+        made.set(maker, maker.finish())
+      }
+      return this.putChunk(writer, made.get(maker)!)
     })
     for (const [i, column] of this.columns.entries()) {
       if (column.node.kind !== 'leaf') continue
@@ -279,6 +316,18 @@ function leavesOf(node: SchemaNode): number {
     case 'row':
       return node.children.reduce((sum, child) => sum + leavesOf(child), 0)
   }
+}
+
+/** Do equal values of both columns make equal pages? Only top-level leaves are ever shared. */
+function samePages(a: SchemaNode, b: SchemaNode): boolean {
+  if (a.kind !== 'leaf' || b.kind !== 'leaf') return false
+  const [left, right] = [a.element, b.element]
+  return (
+    a.definition === b.definition &&
+    left.type === right.type &&
+    left.typeLength === right.typeLength &&
+    storageOf(a.type) === storageOf(b.type)
+  )
 }
 
 function appendColumn({ node, writers }: TopColumn, column: Column, start: number, end: number): void {
