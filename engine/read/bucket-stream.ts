@@ -4,6 +4,7 @@ import type { DataFile } from '../../formats/meta/types.ts'
 import { serializeRow } from '../../formats/row/binary-row.ts'
 import type { DataType } from '../../formats/types/row-type.ts'
 import { TableError } from '../errors.ts'
+import { cutIntoLegs, type Leg } from '../plan/legs.ts'
 import { partitionIntoSections } from '../plan/sections.ts'
 import type { KeyCompare } from '../plan/types.ts'
 import type { TaskContext } from '../tasks/context.ts'
@@ -30,6 +31,8 @@ export interface BucketScan {
   readonly where: Predicate | undefined
   /** Batches from the last keys to the first; the rows of each ascend all the same. */
   readonly reverse: boolean
+  /** Stretches that may be read side by side; at least one is. */
+  readonly atOnce: number
   /** Where stretches are read that are too small for a thread; undefined = nowhere. */
   readonly here?: TaskContext | undefined
   /** Rows that the consumer still wants; later tasks ask for no more. */
@@ -38,7 +41,7 @@ export interface BucketScan {
   readonly onRead?: ((result: ReadResult) => void) | undefined
 }
 
-/** Rows that the first task of a stream reads: few, so that the first rows come soon. */
+/** Rows that the first task of a chain reads: few, so that the first rows come soon. */
 const FIRST_ROWS = 65_536
 
 /** Rows that later tasks read: each begins by reading again the pages in which the last one stopped, so they grow. */
@@ -46,39 +49,80 @@ const MAX_ROWS = 1_048_576
 
 /**
  * The rows of one bucket in key order. Each task reads one stretch and says where the next goes on; while the consumer works
- * on one stretch the next is being read. Nothing runs ahead further than that.
+ * on one stretch the next is being read. A scan of everything is cut into legs, of which `atOnce` are read side by side. Nothing
+ * runs ahead further than that.
  */
 export async function* bucketStream(bucket: ScanBucket, scan: BucketScan): AsyncGenerator<Batch> {
-  let rows = FIRST_ROWS
-  let left = bucket
-  let coming: Promise<Stretch> | undefined = startStretch(left, scan, undefined, rows)
-  while (coming !== undefined) {
-    const { batches, next }: Stretch = await coming
-    rows = Math.min(rows * 4, MAX_ROWS)
-    if (next?.kind === 'key') left = behind(left, scan, next.values)
-    coming = next === undefined ? undefined : startStretch(left, scan, next, rows)
-    yield* batches
+  const legs = legsOf(bucket, scan)
+  const running: Chain[] = []
+  let next = 0
+  const keepRunning = (count: number): void => {
+    while (next < legs.length && running.length < count) running.push(new Chain(bucket, scan, legs[next++]))
   }
+  keepRunning(Math.max(1, scan.atOnce))
+  for (let chain = running.shift(); chain !== undefined; chain = running.shift()) {
+    for (;;) {
+      const batches = await chain.take()
+      keepRunning(Math.max(1, scan.atOnce) - (chain.ended ? 0 : 1))
+      yield* batches
+      if (chain.ended) break
+    }
+  }
+}
+
+/** One leg that is the bucket as it is, where rows may be few, or end anywhere. */
+function legsOf({ files, memory }: ScanBucket, scan: BucketScan): readonly (Leg | undefined)[] {
+  const { lower, upper } = scan.range
+  const some = lower !== undefined || upper !== undefined || scan.wanted() !== Number.POSITIVE_INFINITY
+  return scan.atOnce <= 1 || some || scan.reverse || memory !== undefined
+    ? [undefined]
+    : cutIntoLegs(files, scan.compareKeys)
 }
 
 type Stretch = Pick<ReadResult, 'batches' | 'next'>
 
-/** A failure ahead of the consumer is met when it gets there; a consumer that leaves early never hears of it. */
-function startStretch(
-  bucket: ScanBucket,
-  scan: BucketScan,
-  from: ReadPosition | undefined,
-  rows: number,
-): Promise<Stretch> {
-  const stretch = readStretch(bucket, scan, from, rows)
-  stretch.catch(() => undefined)
-  return stretch
+/** The stretches of one leg: the first is being read from the start on, each other one from when that before it is taken. */
+class Chain {
+  readonly #scan: BucketScan
+  readonly #stopRow: number | undefined
+  #left: ScanBucket
+  #rows = FIRST_ROWS
+  #coming: Promise<Stretch>
+  ended = false
+
+  constructor(bucket: ScanBucket, scan: BucketScan, leg: Leg | undefined) {
+    this.#scan = scan
+    this.#left = leg === undefined ? bucket : { ...bucket, files: leg.files }
+    this.#stopRow = leg?.rows?.end
+    // A leg of rows ends where it ends: one stretch.
+    if (leg?.rows !== undefined) this.#rows = MAX_ROWS
+    const from = leg?.rows && ({ kind: 'row', file: leg.files[0]!.name, row: leg.rows.start } as const)
+    this.#coming = this.#read(from)
+  }
+
+  /** The next stretch, once it is there. */
+  async take(): Promise<readonly Batch[]> {
+    const { batches, next } = await this.#coming
+    this.#rows = Math.min(this.#rows * 4, MAX_ROWS)
+    if (next?.kind === 'key') this.#left = behind(this.#left, this.#scan, next.values)
+    if (next === undefined) this.ended = true
+    else this.#coming = this.#read(next)
+    return batches
+  }
+
+  /** A failure ahead of the consumer is met when it gets there; a consumer that leaves early never hears of it. */
+  #read(from: ReadPosition | undefined): Promise<Stretch> {
+    const stretch = readStretch(this.#left, this.#scan, from, this.#stopRow, this.#rows)
+    stretch.catch(() => undefined)
+    return stretch
+  }
 }
 
 async function readStretch(
   bucket: ScanBucket,
   scan: BucketScan,
   from: ReadPosition | undefined,
+  stopRow: number | undefined,
   rows: number,
 ): Promise<Stretch> {
   if (scan.signal?.aborted) throw new TableError('ABORTED', 'The scan was aborted.', {}, scan.signal.reason)
@@ -91,6 +135,7 @@ async function readStretch(
     sections,
     reverse: scan.reverse,
     skipRows: from?.kind === 'row' ? from.row : 0,
+    stopRow,
     memory: bucket.memory,
     columns: scan.columns,
     keys: scan.keys,

@@ -115,7 +115,8 @@ async function* partitionStream(
     return
   }
   const layout = kvLayout(core.schema, request.columns)
-  const streams = buckets.map((bucket) => bucketStream(bucket, { ...scan, keys: true }))
+  const atOnce = Math.floor(scan.atOnce / buckets.length)
+  const streams = buckets.map((bucket) => bucketStream(bucket, { ...scan, keys: true, atOnce }))
   for await (const { fields, rows, columns } of mergeBuckets(streams, layout, request.reverse)) {
     yield { fields: fields.slice(layout.firstValue), rows, columns: columns.slice(layout.firstValue) }
   }
@@ -132,6 +133,7 @@ function bucketScan(core: TableCore, request: ScanRequest, wanted: () => number)
     range: request.range,
     where: request.where,
     reverse: request.reverse,
+    atOnce: core.services.executor.threads,
     here: core.services.smallReads === false ? undefined : core.taskContext,
     wanted,
     signal: request.signal,

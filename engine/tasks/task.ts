@@ -100,6 +100,8 @@ export interface ReadTask {
    * the last file of the last section.
    */
   readonly skipRows: number
+  /** Row of the only file behind which another task reads; undefined = all is read. Not in reverse. */
+  readonly stopRow: number | undefined
   /** A KV batch of uncommitted rows, sorted, newer than any file. With it there is one section at most. */
   readonly memory: Batch | undefined
   /** Columns of the result. */

@@ -10,13 +10,16 @@ import { openAlone } from '../../support/warehouses.ts'
 const ROWS = 3000
 const fields = { id: type.int(), n: type.int(), text: type.string().nullable() }
 
-/** Runs tasks inline, reads in stretches of a few rows, and keeps what was asked. */
-function shortStretches(reads: ReadTask[]): TaskExecutor {
-  const inner = inlineExecutor(async () => ({
+const inline = () =>
+  inlineExecutor(async () => ({
     fs: createNodeFileSystem({ sync: false }),
     clock: nodeClock,
     codecs: await loadCodecs(),
   }))
+
+/** Runs tasks inline, reads in stretches of a few rows, and keeps what was asked. */
+function shortStretches(reads: ReadTask[]): TaskExecutor {
+  const inner = inline()
   return {
     ...inner,
     run(task, options) {
@@ -266,6 +269,61 @@ t.test(
     t.same(reads, [])
     t.equal(stats[1]!.rowsMerged, 500)
     t.equal(stats[1]!.pagesDecoded, 2, 'the page of keys and that of n')
+    await warehouse.close()
+  },
+)
+
+t.test(
+  'with threads a scan of everything is cut into legs that are read side by side, in order all the same',
+  async (t) => {
+    let running = 0
+    let most = 0
+    const reads: ReadTask[] = []
+    const inner = inline()
+    const executor: TaskExecutor = {
+      ...inner,
+      threads: 2,
+      async run(task, options) {
+        if (task.kind !== 'read') return inner.run(task, options)
+        reads.push(task)
+        most = Math.max(most, ++running)
+        try {
+          // The first is the last to be done.
+          if (reads.length === 1) await new Promise((resolve) => setTimeout(resolve, 20))
+          return await inner.run(task, options)
+        } finally {
+          running--
+        }
+      },
+    }
+    const warehouse = openAlone(t.testdir(), { executor, smallReads: false })
+    const table = await warehouse.createTable('db.t', {
+      fields,
+      primaryKey: ['id'],
+      options: { bucket: 1, 'write-only': true },
+    })
+    const many = Array.from({ length: 150_000 }, (_, id) => ({ id, n: id % 10, text: null }))
+    await table.put(many)
+    await table.commit()
+    const read = async (options: Parameters<typeof table.scanArrow>[0]) => {
+      const found: number[] = []
+      for await (const batch of table.scanArrow(options)) found.push(...(batch.getChild('id')!.toArray() as Int32Array))
+      return found
+    }
+    t.same(
+      await read({ columns: ['id', 'n'] }),
+      many.map(({ id }) => id),
+    )
+    t.ok(reads.some(({ stopRow }) => stopRow === 65_536))
+    t.equal(most, 2)
+    t.same(
+      await read({ columns: ['id'], where: { n: 3 } }),
+      many.filter(({ n }) => n === 3).map(({ id }) => id),
+      'also with a condition',
+    )
+    reads.length = 0
+    t.same(await read({ columns: ['id'], limit: 3 }), [0, 1, 2])
+    t.ok(reads.every(({ stopRow }) => stopRow === undefined), 'few rows are not worth a second thread')
     await warehouse.close()
   },
 )

@@ -139,6 +139,7 @@ t.test('five files in one compaction: A, B, C are rewritten, D and E move up wit
       sections: [{ runs: [after.runs[0]!.files] }],
       reverse: false,
       skipRows: 0,
+      stopRow: undefined,
       memory: undefined,
       columns: ['k', 'v'],
       keys: false,
