@@ -323,7 +323,10 @@ t.test(
     )
     reads.length = 0
     t.same(await read({ columns: ['id'], limit: 3 }), [0, 1, 2])
-    t.ok(reads.every(({ stopRow }) => stopRow === undefined), 'few rows are not worth a second thread')
+    t.ok(
+      reads.every(({ stopRow }) => stopRow === undefined),
+      'few rows are not worth a second thread',
+    )
     await warehouse.close()
   },
 )
