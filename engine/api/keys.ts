@@ -1,7 +1,8 @@
-import { BatchBuilder } from '../../formats/column/builder.ts'
 import type { Batch, Scalar } from '../../formats/column/column.ts'
 import { scalarAt } from '../../formats/column/compare.ts'
-import { batchOfRows, createRowWriter, type RowWriter, toScalar, type ValueForms } from '../../formats/column/values.ts'
+import { fieldGetter, type Getter, unknownName } from '../../formats/column/record.ts'
+import { ValueError } from '../../formats/column/value-error.ts'
+import { batchOfRows, scalarWriter, toScalar, type ValueForms } from '../../formats/column/values.ts'
 import type { TableSchema } from '../../formats/meta/types.ts'
 import type { Field } from '../../formats/types/row-type.ts'
 import { TableError } from '../errors.ts'
@@ -30,27 +31,33 @@ export class Keys {
   /** All primary key columns, in primary-key order. */
   readonly fields: readonly Field[]
   readonly #names: ReadonlySet<string>
-  readonly #single: BatchBuilder
-  readonly #writeSingle: RowWriter
+  readonly #columns: readonly { readonly get: Getter; readonly toScalar: (value: unknown) => Scalar | null }[]
 
   constructor(schema: TableSchema, forms: ValueForms) {
     this.#schema = schema
     this.#forms = forms
     this.fields = schema.primaryKeys.map((name) => fieldNamed(schema, name))
     this.#names = new Set(schema.primaryKeys)
-    this.#single = new BatchBuilder(this.fields, { size: { rows: 1 } })
-    this.#writeSingle = createRowWriter(this.#single, { forms, keys: this.#names })
+    this.#columns = this.fields.map(({ name, type }) => ({
+      get: fieldGetter(name),
+      toScalar: scalarWriter(name, { ...type, nullable: false }, forms.get(name), true),
+    }))
   }
 
-  /** `batch` of one key, without setting up a writer for it: most gets are of one key. */
-  one(key: unknown): Batch {
-    this.#single.truncate(0)
+  /** The values of all primary key columns of one key: most gets are of one, and need no batch. */
+  one(key: unknown): readonly Scalar[] {
+    const columns = this.#columns
     try {
-      this.#writeSingle.append([this.#asObject(key)])
+      if (columns.length === 1 && !isPlainObject(key)) return [columns[0]!.toScalar(key) as Scalar]
+      const record = this.#asObject(key)
+      const unknown = unknownName(record, this.#names)
+      if (unknown !== undefined) {
+        throw new ValueError(unknown, record[unknown], 'is given, but there is no such column', 0)
+      }
+      return columns.map(({ get, toScalar }) => toScalar(get(record)) as Scalar)
     } catch (error) {
       throw asTableError(error, 'key')
     }
-    return this.#single.view()
   }
 
   /** The primary key columns of keys: objects, or bare values where the key is one column. */

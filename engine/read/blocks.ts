@@ -1,25 +1,29 @@
-import type { Batch, Column, Scalar } from '../../formats/column/column.ts'
+import type { Column, Scalar } from '../../formats/column/column.ts'
 import { buffersOf } from '../../formats/column/copy.ts'
-import { compareRowToKey, firstAtLeast } from '../../formats/column/key-bounds.ts'
-import type { Predicate } from '../../formats/column/predicate-tree.ts'
+import { compareRowToKey } from '../../formats/column/key-bounds.ts'
 import { concatColumns, sliceColumn } from '../../formats/column/slice.ts'
 import type { ParquetFooter } from '../../formats/parquet/file-read.ts'
-import type { KvLayout } from '../plan/kv-layout.ts'
 import type { Cache } from '../store/cache.ts'
-import type { DataFileReader, FooterCache } from '../store/data-reader.ts'
+import type { FooterCache } from '../store/data-reader.ts'
 
-/** Decoded rows of a stretch of a data file, all columns: what a point lookup keeps. */
-interface Block {
+/**
+ * A stretch of a data file in memory: the keys of its rows, and other columns by their position in the layout once somebody has
+ * asked for a row. Blocks are entries of the cache, which drops them one by one.
+ */
+export interface Block {
   readonly kind: 'block'
-  readonly batch: Batch
+  readonly name: string
+  readonly firstRow: number
+  readonly rows: number
   readonly keys: readonly Column[]
+  readonly columns: (Column | undefined)[]
 }
 
 /**
- * Which stretches of a file have been decoded, in file order and without overlap: first and last key of each as columns. The
- * blocks themselves are entries of their own, so that the cache drops them one by one; a few hundred bytes stay.
+ * Which stretches of a file have been decoded, in file order and without overlap: first and last key of each as columns. It stays
+ * when blocks go, some hundred bytes for each: then a miss between two of them still costs nothing.
  */
-interface Directory {
+export interface Directory {
   readonly kind: 'directory'
   readonly firstRows: readonly number[]
   readonly rows: readonly number[]
@@ -29,14 +33,14 @@ interface Directory {
   readonly names: readonly string[]
 }
 
-/** What the cache of point reads holds. */
-export type PointCache = Cache<Block | Directory | Footer>
-
 /** What a data file says of itself; see `footersIn`. */
 interface Footer {
   readonly kind: 'footer'
   readonly footer: ParquetFooter
 }
+
+/** What the cache of point reads holds. */
+export type PointCache = Cache<Block | Directory | Footer>
 
 /** The footers of open files among the other entries: one limit holds for all. */
 export function footersIn(cache: PointCache): FooterCache {
@@ -52,101 +56,58 @@ export function footersIn(cache: PointCache): FooterCache {
   }
 }
 
-/** Rows a block has at most. */
-const BLOCK_ROWS = 4096
+/** Keeps a block, or counts the columns that came to it. */
+export function keepBlock(cache: PointCache, block: Block): void {
+  const present = block.columns.filter((column) => column !== undefined)
+  const buffers = buffersOf([{ fields: [], rows: block.rows, columns: [...block.keys, ...present] }])
+  cache.set(
+    block.name,
+    block,
+    buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0),
+  )
+}
 
 /** About what the directory takes a block. */
 const DIRECTORY_BYTES = 256
 
-/** A row of a block. */
-export interface FoundRow {
-  readonly batch: Batch
-  readonly row: number
+export const NO_BLOCKS: Directory = {
+  kind: 'directory',
+  firstRows: [],
+  rows: [],
+  firstKeys: [],
+  lastKeys: [],
+  names: [],
 }
 
-const EMPTY: Directory = { kind: 'directory', firstRows: [], rows: [], firstKeys: [], lastKeys: [], names: [] }
-
-/**
- * Finds a key in one data file: undefined when the file does not hold it. Blocks that were decoded before answer by binary
- * search, about a microsecond; else the pages that may hold the key are read and kept in `cache` under the file's name.
- */
-export function findInFile(
-  name: string,
-  key: readonly Scalar[],
-  layout: KvLayout,
-  cache: PointCache,
-  open: (prune: Predicate, batchRows: number) => DataFileReader,
-): FoundRow | undefined {
-  const entry = cache.get(name)
-  const directory = entry?.kind === 'directory' ? entry : EMPTY
-  const count = directory.names.length
-  const at = firstAtLeast(directory.lastKeys, count, key)
-  if (at < count && compareRowToKey(directory.firstKeys, at, key) <= 0) {
-    const block = cache.get(directory.names[at]!)
-    if (block?.kind === 'block') return rowOf(block, key)
-  } else if (fallsBetween(directory, at)) return undefined
-  return readBlocks(name, key, layout, cache, directory, open)
+export function keepDirectory(cache: PointCache, name: string, directory: Directory): void {
+  cache.set(name, directory, DIRECTORY_BYTES * (directory.names.length + 1))
 }
 
-/** Decodes the pages that may hold the key, keeps them, and looks there. */
-function readBlocks(
-  name: string,
-  key: readonly Scalar[],
-  layout: KvLayout,
-  cache: PointCache,
-  directory: Directory,
-  open: (prune: Predicate, batchRows: number) => DataFileReader,
-): FoundRow | undefined {
-  const blocks: Block[] = []
-  const firstRows: number[] = []
-  const reader = open(equalTo(key, layout), BLOCK_ROWS)
-  try {
-    for (const { firstRow, batch } of reader.positioned()) {
-      if (batch.rows === 0) continue
-      blocks.push({ kind: 'block', batch, keys: layout.keyIndexes.map((index) => batch.columns[index]!) })
-      firstRows.push(firstRow)
-    }
-  } finally {
-    reader.close()
-  }
-  if (blocks.length === 0) return undefined
-  const next = withBlocks(name, directory, firstRows, blocks)
-  const hit = blocks.findIndex((block) => rowOf(block, key) !== undefined)
-  const keep = (index: number) => {
-    const buffers = buffersOf([blocks[index]!.batch])
-    const bytes = buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0)
-    cache.set(blockName(name, firstRows[index]!), blocks[index]!, bytes)
-  }
-  // The block asked for comes last: a small cache drops its neighbours first.
-  for (let index = 0; index < blocks.length; index++) if (index !== hit) keep(index)
-  if (hit >= 0) keep(hit)
-  cache.set(name, next, DIRECTORY_BYTES * next.names.length)
-  return hit < 0 ? undefined : rowOf(blocks[hit]!, key)
+/** Whether a key lies in stretch `at`, the first that does not end before it. */
+export function coversKey({ firstKeys, names }: Directory, at: number, key: readonly Scalar[]): boolean {
+  return at < names.length && compareRowToKey(firstKeys, at, key) <= 0
 }
 
-function blockName(file: string, firstRow: number): string {
-  return `${file} ${firstRow}`
-}
-
-/** True when the blocks before and after lie side by side in the file, so that no row can be between them. */
-function fallsBetween({ firstRows, rows }: Directory, next: number): boolean {
+/** True when the stretches before and after lie side by side in the file, so that no row can be between them. */
+export function fallsBetween({ firstRows, rows }: Directory, next: number): boolean {
   if (next >= firstRows.length) return false
   return next === 0 ? firstRows[0] === 0 : firstRows[next - 1]! + rows[next - 1]! === firstRows[next]
 }
 
-function rowOf({ batch, keys }: Block, key: readonly Scalar[]): FoundRow | undefined {
-  const row = firstAtLeast(keys, batch.rows, key)
-  return row < batch.rows && compareRowToKey(keys, row, key) === 0 ? { batch, row } : undefined
-}
-
-/** New blocks take the place of known ones that they overlap. */
-function withBlocks(name: string, known: Directory, firstRows: readonly number[], blocks: readonly Block[]): Directory {
-  const from = firstRows[0]!
-  const to = firstRows.at(-1)! + blocks.at(-1)!.batch.rows
+/** The directory with more blocks, which follow each other: they take the place of known ones that they overlap. */
+export function withBlocks(known: Directory, blocks: readonly Block[]): Directory {
+  const from = blocks[0]!.firstRow
+  const last = blocks.at(-1)!
+  const to = last.firstRow + last.rows
   const before = known.firstRows.findIndex((first, index) => first + known.rows[index]! > from)
   const after = known.firstRows.findIndex((first) => first >= to)
   const head = before < 0 ? known.names.length : before
   const tail = after < 0 ? known.names.length : after
+  const replaced = <T>(list: readonly T[], by: (block: Block) => T): T[] => [
+    ...list.slice(0, head),
+    ...blocks.map(by),
+    ...list.slice(tail),
+  ]
   const keysAt = (of: readonly Column[], row: (block: Block) => number) =>
     blocks[0]!.keys.map((_, index) =>
       concatColumns([
@@ -157,18 +118,10 @@ function withBlocks(name: string, known: Directory, firstRows: readonly number[]
     )
   return {
     kind: 'directory',
-    firstRows: [...known.firstRows.slice(0, head), ...firstRows, ...known.firstRows.slice(tail)],
-    rows: [...known.rows.slice(0, head), ...blocks.map(({ batch }) => batch.rows), ...known.rows.slice(tail)],
+    firstRows: replaced(known.firstRows, (block) => block.firstRow),
+    rows: replaced(known.rows, (block) => block.rows),
     firstKeys: keysAt(known.firstKeys, () => 0),
-    lastKeys: keysAt(known.lastKeys, ({ batch }) => batch.rows - 1),
-    names: [...known.names.slice(0, head), ...firstRows.map((row) => blockName(name, row)), ...known.names.slice(tail)],
-  }
-}
-
-/** The key as a condition on the key columns, for pruning pages. */
-function equalTo(key: readonly Scalar[], layout: KvLayout): Predicate {
-  return {
-    op: 'and',
-    children: key.map((value, index) => ({ op: 'eq', column: layout.keys[index]!.name, value })),
+    lastKeys: keysAt(known.lastKeys, (block) => block.rows - 1),
+    names: replaced(known.names, (block) => block.name),
   }
 }

@@ -1,59 +1,73 @@
 import type { FixedColumn, Scalar } from '../../formats/column/column.ts'
-import type { Predicate } from '../../formats/column/predicate-tree.ts'
-import type { DataFile } from '../../formats/meta/types.ts'
+import { compareScalars } from '../../formats/column/compare.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
-import type { KeyCompare, SortedRun } from '../plan/types.ts'
-import type { DataFileReader } from '../store/data-reader.ts'
-import { type FoundRow, findInFile, type PointCache } from './blocks.ts'
+import type { SortedRun } from '../plan/types.ts'
+import type { FileRow, LookupFile } from './lookup-file.ts'
 
-export interface Lookup {
-  readonly layout: KvLayout
-  readonly compareKeys: KeyCompare
-  readonly cache: PointCache
-  readonly open: (file: DataFile, prune: Predicate, batchRows: number) => DataFileReader
-  /** Tells files of different tables and buckets apart in the cache; file names hold a uuid. */
-  readonly cacheKey: (file: DataFile) => string
+/** A sorted run as lookups see it. */
+export interface LookupRun {
+  /** Disjoint, in key order. */
+  readonly files: readonly LookupFile[]
+  /** The largest sequence number in the runs behind this one; -1 when it is the last. */
+  readonly laterSequence: bigint
+}
+
+export function lookupRuns(
+  runs: readonly SortedRun[],
+  fileOf: (file: SortedRun['files'][number]) => LookupFile,
+): readonly LookupRun[] {
+  const result: LookupRun[] = []
+  let laterSequence = -1n
+  for (const run of runs.toReversed()) {
+    result.push({ files: run.files.map(fileOf), laterSequence })
+    for (const { maxSequence } of run.files) if (maxSequence > laterSequence) laterSequence = maxSequence
+  }
+  return result.reverse()
 }
 
 /**
  * The newest record of a key in a bucket's runs, newest run first. A run holds a key once (I5), so the first hit decides, but
  * for files of writers that took the same sequence numbers: one whose numbers go above the hit's is looked into as well.
- * Undefined when there is none or it is a delete. Reads are synchronous; see docs/adr/0001.
+ * Undefined when there is none or it is a delete. `wanted` are columns that will be read of the row, by position in the layout.
  */
 export function lookUp(
-  runs: readonly SortedRun[],
+  runs: readonly LookupRun[],
   key: readonly Scalar[],
-  serialized: Uint8Array,
-  lookup: Lookup,
-): FoundRow | undefined {
-  let newest: FoundRow | undefined
+  layout: KvLayout,
+  wanted: readonly number[],
+  find: (file: LookupFile, key: readonly Scalar[]) => FileRow | undefined,
+): FileRow | undefined {
+  let newest: FileRow | undefined
   let sequence = -1n
-  for (const run of runs) {
-    const file = fileFor(run.files, serialized, lookup.compareKeys)
-    if (file === undefined || file.maxSequence <= sequence) continue
-    const found = findInFile(lookup.cacheKey(file), key, lookup.layout, lookup.cache, (prune, batchRows) =>
-      lookup.open(file, prune, batchRows),
-    )
+  for (const { files, laterSequence } of runs) {
+    const file = fileFor(files, key)
+    if (file === undefined || (newest !== undefined && file.file.maxSequence <= sequence)) continue
+    const found = find(file, key)
     if (found === undefined) continue
-    const own = sequenceOf(found, lookup.layout)
-    if (own <= sequence) continue
+    const decides = newest === undefined && file.file.minSequence > laterSequence
+    const own = decides ? sequence : sequenceOf(found, layout, wanted)
+    if (newest !== undefined && own <= sequence) continue
     newest = found
     sequence = own
+    if (decides) break
   }
-  return newest === undefined || isDelete(newest, lookup.layout) ? undefined : newest
+  return newest === undefined || isDelete(newest, layout, wanted) ? undefined : newest
 }
 
-function sequenceOf({ batch, row }: FoundRow, layout: KvLayout): bigint {
-  return ((batch.columns[layout.sequence] as FixedColumn).values as BigInt64Array)[row]!
+function sequenceOf({ file, block, row }: FileRow, layout: KvLayout, wanted: readonly number[]): bigint {
+  const known = block.columns[layout.sequence]
+  const column = known ?? file.columns(block, [layout.sequence, layout.kind, ...wanted])[0]
+  return ((column as FixedColumn).values as BigInt64Array)[row]!
 }
 
-function isDelete({ batch, row }: FoundRow, layout: KvLayout): boolean {
-  const kinds = (batch.columns[layout.kind] as FixedColumn).values as Int8Array
-  return (kinds[row]! & 1) === 1
+function isDelete({ file, block, row }: FileRow, layout: KvLayout, wanted: readonly number[]): boolean {
+  if (file.file.deleteRows === 0) return false
+  const column = block.columns[layout.kind] ?? file.columns(block, [layout.kind, ...wanted])[0]
+  return (((column as FixedColumn).values as Int8Array)[row]! & 1) === 1
 }
 
 /** The file of a run whose key range holds the key. Binary search over disjoint files. */
-function fileFor(files: readonly DataFile[], key: Uint8Array, compareKeys: KeyCompare): DataFile | undefined {
+function fileFor(files: readonly LookupFile[], key: readonly Scalar[]): LookupFile | undefined {
   let low = 0
   let high = files.length
   while (low < high) {
@@ -63,4 +77,12 @@ function fileFor(files: readonly DataFile[], key: Uint8Array, compareKeys: KeyCo
   }
   const file = files[low]
   return file !== undefined && compareKeys(file.minKey, key) <= 0 ? file : undefined
+}
+
+function compareKeys(a: readonly Scalar[], b: readonly Scalar[]): number {
+  for (let i = 0; i < b.length; i++) {
+    const order = compareScalars(a[i]!, b[i]!)
+    if (order !== 0) return order
+  }
+  return 0
 }

@@ -1,17 +1,23 @@
+interface Entry<V> {
+  readonly value: V
+  readonly bytes: number
+  /** Asked for since it was last passed over. */
+  used: boolean
+}
+
 /**
- * Keeps values of files that never change, the least recently used going first when the sum of their sizes passes a limit.
+ * Keeps values of files that never change. When the sum of their sizes passes a limit, the oldest goes that nobody asked for
+ * since it was looked at last: nearly the least recently used one, and a hit costs no more than a mark.
  *
  * Invariants: the sum of the sizes kept is at most `capacityBytes`; a value larger than that is never kept. A load that fails
  * leaves nothing behind; two loads of one key at the same time are one.
  */
 export class Cache<V> {
   readonly #capacityBytes: number
-  /** In order of last use, oldest first: a Map keeps the order of insertion. */
-  readonly #entries = new Map<string, { readonly value: V; readonly bytes: number }>()
+  /** The next to be looked at first: a Map keeps the order of insertion. */
+  readonly #entries = new Map<string, Entry<V>>()
   readonly #loading = new Map<string, Promise<V>>()
   #bytes = 0
-  /** The key used last: it is the newest already. */
-  #last: string | undefined
 
   constructor(capacityBytes: number) {
     this.#capacityBytes = capacityBytes
@@ -29,24 +35,23 @@ export class Cache<V> {
   get(key: string): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    if (key !== this.#last) {
-      this.#entries.delete(key)
-      this.#entries.set(key, entry)
-      this.#last = key
-    }
+    entry.used = true
     return entry.value
   }
 
   set(key: string, value: V, bytes: number): void {
     this.delete(key)
     if (bytes > this.#capacityBytes) return
-    this.#entries.set(key, { value, bytes })
-    this.#last = key
+    this.#entries.set(key, { value, bytes, used: false })
     this.#bytes += bytes
+    // Entries that were used go round once more, behind the new one, which stays.
     for (const [oldest, entry] of this.#entries) {
       if (this.#bytes <= this.#capacityBytes) break
       this.#entries.delete(oldest)
-      this.#bytes -= entry.bytes
+      if (entry.used || oldest === key) {
+        entry.used = false
+        this.#entries.set(oldest, entry)
+      } else this.#bytes -= entry.bytes
     }
   }
 

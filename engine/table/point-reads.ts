@@ -1,217 +1,243 @@
-import type { Batch, Scalar } from '../../formats/column/column.ts'
+import type { Batch, Column, Scalar } from '../../formats/column/column.ts'
+import { compareKeys, keysOf } from '../../formats/column/key-order.ts'
+import { scalarColumn } from '../../formats/column/values.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
-import { serializeRow, serializeRowAt } from '../../formats/row/binary-row.ts'
+import { deserializeRow, serializeRow } from '../../formats/row/binary-row.ts'
 import type { Field } from '../../formats/types/row-type.ts'
 import { keyAt } from '../api/keys.ts'
 import { TableError } from '../errors.ts'
 import { type Bucketing, bucketing } from '../plan/bucket.ts'
-import { partitionId } from '../plan/entry-id.ts'
 import { partitionFields, trimmedPrimaryKey } from '../plan/kv-layout.ts'
-import { buildLevels, type Levels } from '../plan/levels.ts'
-import type { FoundRow } from '../read/blocks.ts'
-import { type Lookup, lookUp } from '../read/lookup.ts'
+import type { Levels } from '../plan/levels.ts'
+import { type LookupRun, lookUp, lookupRuns } from '../read/lookup.ts'
+import { type FileRow, LookupFile, type LookupTable, type OpenFile } from '../read/lookup-file.ts'
 import { DataFileReader } from '../store/data-reader.ts'
-import { bucketOf, type TableView } from '../store/view.ts'
-import type { BufferedRows } from '../tasks/task.ts'
+import type { TableView } from '../store/view.ts'
 import type { BucketWriter } from '../write/bucket-writer.ts'
 import { DELETE } from '../write/buffer.ts'
 import { bucketKeyFields } from '../write/route.ts'
 import type { TableWriter } from '../write/writer.ts'
 import type { TableCore } from './core.ts'
+import { type BucketPlace, Places } from './places.ts'
 
-/** A row of a batch whose fields start with `offset` columns that are not the table's. */
-export interface PointRow extends FoundRow {
-  readonly offset: number
+/** A row that no file holds yet, in a batch of the columns of the table. */
+interface MemoryRow {
+  readonly batch: Batch
+  readonly row: number
 }
 
-/** The partition of a table that has no partition keys. */
-const NO_PARTITION = serializeRow([], [])
+/** A row that was found: in memory, or in a file, where its columns may still have to be decoded. */
+export type PointRow = MemoryRow | FileRow
 
-/** Fixed buckets of a partition that hold files, and how many it was written with. */
-interface PartitionBuckets {
-  readonly buckets: readonly number[]
-  readonly total: number
+/** What to look in. Without a writer only committed rows are seen. */
+export interface PointSource {
+  readonly writer: TableWriter | undefined
+  readonly view: TableView | undefined
 }
+
+type Find = (file: LookupFile, key: readonly Scalar[]) => FileRow | undefined
+
+const findOne: Find = (file, key) => file.find(key)
 
 /** Answers `get`: which bucket, then memory, then files, newest first. */
 export class PointReads {
   readonly #core: TableCore
-  readonly #partitionIndexes: readonly number[]
+  readonly #places: Places
   readonly #keyIndexes: readonly number[]
-  readonly #bucketKeyIndexes: readonly number[]
+  readonly #partitionIndexes: readonly number[]
+  readonly #bucketKey: readonly { readonly field: Field; readonly index: number }[]
   readonly #bucketings = new Map<number, Bucketing>()
-  readonly #levels = new WeakMap<object, Levels>()
-  readonly #cacheKeys = new WeakMap<DataFile, string>()
-  readonly #partitions = new WeakMap<TableView, Map<string, PartitionBuckets>>()
+  readonly #runs = new WeakMap<Levels, readonly LookupRun[]>()
+  readonly #files = new WeakMap<DataFile, LookupFile>()
+  readonly #table: LookupTable
 
-  /** `keyFields` are the columns of the batches that `find` is given. */
+  /** `keyFields` are the columns of the keys that are looked up. */
   constructor(core: TableCore, keyFields: readonly Field[]) {
     this.#core = core
+    this.#places = new Places(core)
     const indexOf = (field: Field) => keyFields.findIndex((candidate) => candidate.id === field.id)
-    this.#partitionIndexes = partitionFields(core.schema).map(indexOf)
     this.#keyIndexes = trimmedPrimaryKey(core.schema).map(indexOf)
-    this.#bucketKeyIndexes = bucketKeyFields(core.schema, core.options).map(indexOf)
+    this.#partitionIndexes = partitionFields(core.schema).map(indexOf)
+    this.#bucketKey = bucketKeyFields(core.schema, core.options).map((field) => ({ field, index: indexOf(field) }))
+    const { store, services, layout, schema } = core
+    this.#table = {
+      layout,
+      narrow: core.narrowLayout,
+      cache: services.blocks,
+      nameOf: (file) => `${store.paths.table} ${file.name} ${schema.id}`,
+    }
   }
 
-  /** The row of each key, in the order of the batch; undefined = there is none. */
-  find(keys: Batch, writer: TableWriter | undefined, view: TableView | undefined): readonly (PointRow | undefined)[] {
-    const { partitionTypes, layout } = this.#core
-    // A partition column outside the primary key: the key does not say where its row is.
-    const anyPartition = this.#partitionIndexes.includes(-1)
-    const columns = anyPartition ? [] : this.#partitionIndexes.map((index) => keys.columns[index]!)
+  /** The row of a key, of which all columns of the primary key are given; undefined = there is none. `wanted` as `columns`. */
+  find(key: readonly Scalar[], wanted: readonly number[], source: PointSource): PointRow | undefined {
+    return this.#find(key, (total) => this.#bucketOf(key, total), wanted, source, findOne)
+  }
+
+  /** `find` for each key of a batch, in its order. Keys are looked up in ascending order, so that no page is decoded twice. */
+  findMany(keys: Batch, wanted: readonly number[], source: PointSource): readonly (PointRow | undefined)[] {
+    const rows: (PointRow | undefined)[] = new Array(keys.rows).fill(undefined)
+    const columns = this.#keyIndexes.map((index) => keys.columns[index]!)
+    const all = keys.columns.map((_, index) => index)
+    const finders = new Map<LookupFile, (key: readonly Scalar[]) => FileRow | undefined>()
+    const findNext: Find = (file, key) => {
+      let finder = finders.get(file)
+      if (finder === undefined) {
+        finder = file.finder()
+        finders.set(file, finder)
+      }
+      return finder(key)
+    }
     const bucketsBy = new Map<number, Int32Array>()
-    const rows: (PointRow | undefined)[] = []
-    for (let row = 0; row < keys.rows; row++) {
-      const key = keyAt(keys, this.#keyIndexes, row)
-      const serialized = serializeRow(layout.keyTypes, key)
-      if (anyPartition) {
-        rows.push(this.#findInPartitions(key, serialized, view))
-        continue
+    const bucketsOf = (total: number): Int32Array => {
+      let buckets = bucketsBy.get(total)
+      if (buckets === undefined) {
+        const bucketColumns = this.#bucketKey.map(({ index }) => keys.columns[index]!)
+        buckets = this.#bucketing(total)(bucketColumns, keys.rows)
+        bucketsBy.set(total, buckets)
       }
-      const partition = columns.length === 0 ? NO_PARTITION : serializeRowAt(partitionTypes, columns, row)
-      const { total } = this.#bucketsOf(partition, view)
-      if (total === 1) {
-        rows.push(this.#findIn(partition, 0, key, serialized, writer, view))
-      } else if (total > 0) {
-        let buckets = bucketsBy.get(total)
-        if (buckets === undefined) {
-          buckets = this.#buckets(keys, total)
-          bucketsBy.set(total, buckets)
-        }
-        rows.push(this.#findIn(partition, buckets[row]!, key, serialized, writer, view))
-      } else {
-        rows.push(this.#findAnywhere(partition, key, serialized, view))
-      }
+      return buckets
+    }
+    for (const row of inKeyOrder(columns, this.#core.layout.keyTypes, keys.rows)) {
+      const key = keyAt(keys, all, row)
+      rows[row] = this.#find(key, (total) => bucketsOf(total)[row]!, wanted, source, findNext)
     }
     return rows
   }
 
-  #findIn(
-    partition: Uint8Array,
-    bucket: number,
-    key: readonly Scalar[],
-    serialized: Uint8Array,
-    writer: TableWriter | undefined,
-    view: TableView | undefined,
+  /** Columns of a row by their positions in the table: those of a file are decoded now, if they are not yet. */
+  columns(found: PointRow, indexes: readonly number[]): readonly Column[] {
+    if ('batch' in found) return indexes.map((index) => found.batch.columns[index]!)
+    return found.file.columns(found.block, this.#inFile(indexes))
+  }
+
+  #inFile(indexes: readonly number[]): readonly number[] {
+    return indexes.map((index) => index + this.#core.layout.firstValue)
+  }
+
+  #find(
+    given: readonly Scalar[],
+    bucketOf: (total: number) => number,
+    wanted: readonly number[],
+    { writer, view }: PointSource,
+    find: Find,
   ): PointRow | undefined {
-    const state = writer?.find(partition, bucket)
-    if (state !== undefined) {
-      const buffered = inMemory(state, serialized)
+    const key = given.length === this.#keyIndexes.length ? given : this.#keyIndexes.map((index) => given[index]!)
+    // A partition column outside the primary key: the key does not say where its row is.
+    if (this.#partitionIndexes.includes(-1)) {
+      for (const place of this.#places.ofView(view)) {
+        const found = this.#findIn(place, key, wanted, undefined, find)
+        if (found !== undefined) return found
+      }
+      return undefined
+    }
+    const values = this.#partitionIndexes.map((index) => given[index]!)
+    const partition = this.#places.ofPartition(values, view)
+    if (partition.total > 0) {
+      const place = partition.bucket(partition.total === 1 ? 0 : bucketOf(partition.total))
+      return this.#findIn(place, key, wanted, writer, find)
+    }
+    // Dynamic buckets: only an index of all keys knows the bucket, so each bucket of the partition is asked.
+    for (const place of partition.buckets) {
+      const found = this.#findIn(place, key, wanted, undefined, find)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
+  #findIn(
+    place: BucketPlace,
+    key: readonly Scalar[],
+    wanted: readonly number[],
+    writer: TableWriter | undefined,
+    find: Find,
+  ): PointRow | undefined {
+    const { layout } = this.#core
+    const state = writer?.find(place.id)
+    if (state?.holdsRows === true) {
+      const buffered = inMemory(state, serializeRow(layout.keyTypes, key))
       if (buffered !== undefined) return buffered.deleted ? undefined : buffered.row
     }
-    const levels = state?.levels ?? this.#levelsOf(partition, bucket, view)
-    if (levels === undefined) return undefined
-    const found = lookUp(levels.runs, key, serialized, this.#lookup(partition, bucket))
-    return found && { ...found, offset: this.#core.layout.firstValue }
+    const levels = state?.levels ?? place.levels
+    return levels && lookUp(this.#runsOf(levels, place), key, layout, this.#inFile(wanted), find)
   }
 
-  /** Dynamic buckets: only an index of all keys knows the bucket, so each bucket of the partition is asked. */
-  #findAnywhere(
-    partition: Uint8Array,
-    key: readonly Scalar[],
-    serialized: Uint8Array,
-    view: TableView | undefined,
-  ): PointRow | undefined {
-    for (const bucket of this.#bucketsOf(partition, view).buckets) {
-      const found = this.#findIn(partition, bucket, key, serialized, undefined, view)
-      if (found !== undefined) return found
+  #runsOf(levels: Levels, place: BucketPlace): readonly LookupRun[] {
+    let runs = this.#runs.get(levels)
+    if (runs === undefined) {
+      const open = this.#opener(place)
+      runs = lookupRuns(levels.runs, (file) => this.#fileOf(file, open))
+      this.#runs.set(levels, runs)
     }
-    return undefined
+    return runs
   }
 
-  /** Its writers keep a key in one partition, so the first row found is the only one. */
-  #findInPartitions(key: readonly Scalar[], serialized: Uint8Array, view: TableView | undefined): PointRow | undefined {
-    for (const { partition } of view?.partitions.values() ?? []) {
-      const found = this.#findAnywhere(partition, key, serialized, view)
-      if (found !== undefined) return found
-    }
-    return undefined
-  }
-
-  /** Buckets are chosen by the number the partition was written with, whatever the option says now. */
-  #bucketsOf(partition: Uint8Array, view: TableView | undefined): PartitionBuckets {
-    if (view === undefined) return { buckets: [], total: this.#core.options.bucket }
-    const known = this.#partitions.get(view) ?? new Map<string, PartitionBuckets>()
-    this.#partitions.set(view, known)
-    const id = partitionId(partition)
-    let found = known.get(id)
+  #fileOf(file: DataFile, open: OpenFile): LookupFile {
+    let found = this.#files.get(file)
     if (found === undefined) {
-      const all = view.partitions.get(id)?.buckets
-      const buckets = [...(all?.keys() ?? [])].filter((bucket) => bucket >= 0)
-      const total = buckets.length === 0 ? this.#core.options.bucket : all!.get(buckets[0]!)!.totalBuckets
-      found = { buckets, total }
-      known.set(id, found)
+      const { keyTypes } = this.#core.layout
+      const minKey = deserializeRow(keyTypes, file.minKey) as readonly Scalar[]
+      const maxKey = deserializeRow(keyTypes, file.maxKey) as readonly Scalar[]
+      found = new LookupFile(file, { minKey, maxKey }, this.#table, open)
+      this.#files.set(file, found)
     }
     return found
   }
 
-  #buckets(keys: Batch, total: number): Int32Array {
+  #opener({ partition, bucket }: BucketPlace): OpenFile {
+    const { store, services, dataPaths } = this.#core
+    return (file, read) => {
+      const path = dataPaths.dataFile(partition, bucket, file)
+      const fileSchema = this.#core.schemaOf(file.schemaId)
+      if (fileSchema === undefined) {
+        throw new TableError('CORRUPT', `${path} was written with schema ${file.schemaId}, which the table lacks.`, {
+          path,
+        })
+      }
+      return new DataFileReader(store.fs, store.codecs, {
+        file,
+        path,
+        fileSchema,
+        footers: services.footers,
+        ...read,
+      })
+    }
+  }
+
+  #bucketOf(key: readonly Scalar[], total: number): number {
+    const columns = this.#bucketKey.map(({ field, index }) => scalarColumn(field.type, key[index]!))
+    return this.#bucketing(total)(columns, 1)[0]!
+  }
+
+  #bucketing(total: number): Bucketing {
     let bucketOfKeys = this.#bucketings.get(total)
     if (bucketOfKeys === undefined) {
-      const types = bucketKeyFields(this.#core.schema, this.#core.options).map((field) => field.type)
+      const types = this.#bucketKey.map(({ field }) => field.type)
       bucketOfKeys = bucketing(this.#core.options['bucket-function.type'], types, total)
       this.#bucketings.set(total, bucketOfKeys)
     }
-    return bucketOfKeys(
-      this.#bucketKeyIndexes.map((index) => keys.columns[index]!),
-      keys.rows,
-    )
-  }
-
-  #levelsOf(partition: Uint8Array, bucket: number, view: TableView | undefined): Levels | undefined {
-    const files = view && bucketOf(view, partition, bucket)
-    if (files === undefined) return undefined
-    const known = this.#levels.get(files)
-    if (known !== undefined) return known
-    const levels = buildLevels(files.files, this.#core.options['num-levels'], this.#core.compareKeys)
-    this.#levels.set(files, levels)
-    return levels
-  }
-
-  #lookup(partition: Uint8Array, bucket: number): Lookup {
-    const { store, services, layout, compareKeys, dataPaths } = this.#core
-    return {
-      layout,
-      compareKeys,
-      cache: services.blocks,
-      cacheKey: (file) => {
-        let key = this.#cacheKeys.get(file)
-        if (key === undefined) {
-          key = `${store.paths.table} ${file.name} ${this.#core.schema.id}`
-          this.#cacheKeys.set(file, key)
-        }
-        return key
-      },
-      open: (file, prune, batchRows) => {
-        const path = dataPaths.dataFile(partition, bucket, file)
-        const fileSchema = this.#core.schemaOf(file.schemaId)
-        if (fileSchema === undefined) {
-          throw new TableError('CORRUPT', `${path} was written with schema ${file.schemaId}, which the table lacks.`, {
-            path,
-          })
-        }
-        return new DataFileReader(store.fs, store.codecs, {
-          file,
-          path,
-          fileSchema,
-          layout,
-          prune,
-          batchRows,
-          footers: services.footers,
-        })
-      },
-    }
+    return bucketOfKeys
   }
 }
 
+/** Positions of the keys, smallest key first. */
+function inKeyOrder(columns: readonly Column[], types: KeyTypes, rows: number): Uint32Array {
+  const order = Uint32Array.from({ length: rows }, (_, row) => row)
+  const keys = keysOf(columns, types, rows)
+  let sorted = true
+  for (let row = 1; row < rows && sorted; row++) sorted = compareKeys(keys, row - 1, keys, row) <= 0
+  return sorted ? order : order.sort((a, b) => compareKeys(keys, a, keys, b))
+}
+
+type KeyTypes = Parameters<typeof keysOf>[1]
+
 /** The newest uncommitted row of a key that no file holds yet. */
-function inMemory(bucket: BucketWriter, key: Uint8Array): { deleted: boolean; row: PointRow } | undefined {
+function inMemory(bucket: BucketWriter, key: Uint8Array): { deleted: boolean; row: MemoryRow } | undefined {
   const buffers = [...bucket.flushing.map((flushing) => flushing.buffer), ...(bucket.buffer ? [bucket.buffer] : [])]
   for (let index = buffers.length - 1; index >= 0; index--) {
     const row = buffers[index]!.find(key)
     if (row < 0) continue
-    const rows: BufferedRows = buffers[index]!.view()
-    return { deleted: rows.kinds[row] === DELETE, row: { batch: rows.values, row, offset: 0 } }
+    const rows = buffers[index]!.view()
+    return { deleted: rows.kinds[row] === DELETE, row: { batch: rows.values, row } }
   }
   return undefined
 }

@@ -1,6 +1,6 @@
 import type { Batch } from '../../formats/column/column.ts'
-import { sliceBatch, sliceColumn } from '../../formats/column/slice.ts'
-import { createRowReader, rowsOf, type ValueForms } from '../../formats/column/values.ts'
+import { sliceBatch } from '../../formats/column/slice.ts'
+import { createRowReader, type RowReader, rowsOf, type ValueForms } from '../../formats/column/values.ts'
 import type { Field } from '../../formats/types/row-type.ts'
 import type { AnyReadOptions, AnyScanOptions } from '../api/calls.ts'
 import type { Keys, Range } from '../api/keys.ts'
@@ -11,7 +11,7 @@ import { checkNames } from '../options/check-names.ts'
 import { fieldNamed } from '../plan/kv-layout.ts'
 import type { TableView } from '../store/view.ts'
 import type { TableCore } from './core.ts'
-import { PointReads, type PointRow } from './point-reads.ts'
+import { PointReads, type PointRow, type PointSource } from './point-reads.ts'
 import { type CapturedScan, captureScan, type ScanRequest, scanBatches } from './reads.ts'
 import { checkAborted, ScanIterator } from './scan-iterator.ts'
 import type { TableState } from './state.ts'
@@ -28,6 +28,8 @@ interface Projection {
   readonly indexes: readonly number[]
 }
 
+type MaybeLater<T> = T | Promise<T>
+
 /** The reading half of a handle. */
 export class RowReads {
   readonly #core: TableCore
@@ -38,7 +40,7 @@ export class RowReads {
   /** All columns: worked out once, since most gets ask for them. */
   readonly #whole: Projection
   /** Readers of blocks that the cache of point reads holds: a block is asked again and again. */
-  readonly #readers = new WeakMap<Batch, (row: number) => Record<string, unknown>>()
+  readonly #readers = new WeakMap<object, RowReader>()
   readonly #scans = new Set<{ fail(error: unknown): Promise<void> }>()
 
   constructor(core: TableCore, state: TableState | undefined, keys: Keys, forms: ValueForms) {
@@ -50,41 +52,50 @@ export class RowReads {
     this.#whole = this.#projection(undefined)
   }
 
-  /** `getMany` of one key. Whatever a get costs beside the search is worth saving: the search takes a microsecond. */
-  async get(key: unknown, options: AnyReadOptions): Promise<Record<string, unknown> | undefined> {
+  /** The row of a key: at once where nothing has to be waited for, so that a get of rows in memory costs one promise, not four. */
+  get(key: unknown, options: AnyReadOptions): MaybeLater<Record<string, unknown> | undefined> {
     // Only a handle that writes knows the newest state without looking for it.
-    if (options.columns !== undefined || options.snapshot !== undefined || this.#state === undefined) {
-      return (await this.getMany([key], options))[0]
-    }
-    checkAborted(options.signal)
-    this.#core.checkSchema('read')
+    if (options.snapshot !== undefined || this.#state === undefined) return this.#getLater(key, options)
     const { view } = this.#core
     try {
-      return this.getSync(key)
+      checkNames('get', options, READ_OPTIONS)
+      checkAborted(options.signal)
+      this.#core.checkSchema('read')
+      const projection = options.columns === undefined ? this.#whole : this.#projection(options.columns)
+      return this.#rowOf(key, projection, { writer: this.#state.writer, view })
     } catch (error) {
-      throw await this.#explained(error, view?.snapshot.id)
+      return this.#explained(error, view?.snapshot.id).then((explained) => Promise.reject(explained))
     }
+  }
+
+  async #getLater(key: unknown, options: AnyReadOptions): Promise<Record<string, unknown> | undefined> {
+    return (await this.getMany([key], options))[0]
   }
 
   /** The newest row that this handle knows of: one that only reads has to be refreshed by hand. */
   getSync(key: unknown): Record<string, unknown> | undefined {
-    const [found] = this.#points.find(this.#keys.one(key), this.#state?.writer, this.#core.view)
-    return found && this.#wholeRow(found)
+    return this.#rowOf(key, this.#whole, { writer: this.#state?.writer, view: this.#core.view })
   }
 
-  #wholeRow({ batch, row, offset }: PointRow): Record<string, unknown> {
-    let read = this.#readers.get(batch)
-    if (read === undefined) {
-      const { fields, indexes } = this.#whole
-      const columns = indexes.map((index) => batch.columns[index + offset]!)
-      read = createRowReader({ fields, rows: batch.rows, columns }, this.#forms)
-      this.#readers.set(batch, read)
-    }
+  #rowOf(key: unknown, projection: Projection, source: PointSource): Record<string, unknown> | undefined {
+    const found = this.#points.find(this.#keys.one(key), projection.indexes, source)
+    if (found === undefined) return undefined
     try {
-      return read(row)
+      return this.#readerOf(found, projection).one(found.row)
     } catch (error) {
       throw asTableError(error, 'read')
     }
+  }
+
+  #readerOf(found: PointRow, projection: Projection): RowReader {
+    const holder = 'batch' in found ? found.batch : found.block
+    const known = projection === this.#whole ? this.#readers.get(holder) : undefined
+    if (known !== undefined) return known
+    const { fields, indexes } = projection
+    const columns = this.#points.columns(found, indexes)
+    const reader = createRowReader({ fields, rows: columns[0]?.length ?? 0, columns }, this.#forms)
+    if (projection === this.#whole) this.#readers.set(holder, reader)
+    return reader
   }
 
   async getMany(keys: readonly unknown[], options: AnyReadOptions): Promise<(Record<string, unknown> | undefined)[]> {
@@ -93,24 +104,42 @@ export class RowReads {
       throw new TableError('INVALID', 'getMany takes an array of keys. Give one, or call get.', { value: keys })
     }
     const batch = this.#keys.batch(keys)
-    const { fields, indexes } = options.columns === undefined ? this.#whole : this.#projection(options.columns)
-    const pick = ({ batch, row, offset }: PointRow): Batch => ({
-      fields,
-      rows: 1,
-      columns: indexes.map((index) => sliceColumn(batch.columns[index + offset]!, row, row + 1)),
-    })
+    const projection = options.columns === undefined ? this.#whole : this.#projection(options.columns)
     checkAborted(options.signal)
     const view = await this.#view(options.snapshot)
     checkAborted(options.signal)
     const writer = options.snapshot === undefined ? this.#state?.writer : undefined
     const release = view && this.#core.pins.pin(view.snapshot.id)
     try {
-      return this.#points.find(batch, writer, view).map((found) => found && this.rows(pick(found))[0])
+      return this.#rowsOf(this.#points.findMany(batch, projection.indexes, { writer, view }), projection)
     } catch (error) {
       throw await this.#explained(error, view?.snapshot.id)
     } finally {
       release?.()
     }
+  }
+
+  /** Row objects, those of one block together. */
+  #rowsOf(found: readonly (PointRow | undefined)[], projection: Projection): (Record<string, unknown> | undefined)[] {
+    const result: (Record<string, unknown> | undefined)[] = new Array(found.length).fill(undefined)
+    const byHolder = new Map<object, { readonly first: PointRow; readonly rows: number[]; readonly at: number[] }>()
+    found.forEach((point, index) => {
+      if (point === undefined) return
+      const holder = 'batch' in point ? point.batch : point.block
+      let group = byHolder.get(holder)
+      if (group === undefined) {
+        group = { first: point, rows: [], at: [] }
+        byHolder.set(holder, group)
+      }
+      group.rows.push(point.row)
+      group.at.push(index)
+    })
+    try {
+      for (const { first, rows, at } of byHolder.values()) this.#readerOf(first, projection).some(rows, result, at)
+    } catch (error) {
+      throw asTableError(error, 'read')
+    }
+    return result
   }
 
   /** A scan whose batches `convert` turns into items. A writing handle fixes what is read now, a reading one at the first item. */

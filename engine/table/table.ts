@@ -101,7 +101,7 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
     options: ReadOptions<C> = {},
   ): Promise<Pick<Row, C> | undefined> {
     this.#checkOpen()
-    return (await this.#reads.get(key, options)) as Pick<Row, C> | undefined
+    return this.#reads.get(key, options) as Pick<Row, C> | undefined
   }
 
   /**

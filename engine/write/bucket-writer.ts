@@ -85,6 +85,11 @@ export class BucketWriter {
     return this.#pending
   }
 
+  /** Whether there are rows that no file holds yet. */
+  get holdsRows(): boolean {
+    return this.#buffer !== undefined || this.#flushing.length > 0
+  }
+
   /** Bytes of rows in memory. */
   get memoryBytes(): number {
     return this.#flushing.reduce((sum, { buffer }) => sum + buffer.bytes, this.#buffer?.bytes ?? 0)

@@ -66,8 +66,9 @@ export class TableWriter {
     return bytes
   }
 
-  find(partition: Uint8Array, bucket: number): BucketWriter | undefined {
-    return this.#buckets.get(bucketId({ partition, bucket }))
+  /** `id`: the `bucketId` of the bucket. */
+  find(id: string): BucketWriter | undefined {
+    return this.#buckets.get(id)
   }
 
   /** The bucket's state, opened on first use. */

@@ -130,6 +130,11 @@ export class BytesBuilder implements ColumnBuilder {
     return true
   }
 
+  /** A copy of the value of a row. */
+  at(row: number): Uint8Array {
+    return this.#data.slice(this.#offsets.at(row), this.#offsets.at(row + 1))
+  }
+
   appendNull(): void {
     this.#mask.setNull(this.length)
     this.#offsets.push(this.#offsets.end)

@@ -76,6 +76,11 @@ export class FixedBuilder implements ColumnBuilder {
     return at - from
   }
 
+  /** The value of a row that is not null. */
+  at(row: number): number | bigint {
+    return this.#values[row]!
+  }
+
   appendNull(): void {
     if (this.length === this.#values.length) this.reserve(1)
     this.#mask.setNull(this.length)
@@ -152,6 +157,11 @@ export class WideBuilder implements ColumnBuilder {
     this.#values[this.length * 2] = BigInt.asIntN(64, value)
     this.#values[this.length * 2 + 1] = value >> 64n
     this.length++
+  }
+
+  /** The value of a row that is not null. */
+  at(row: number): bigint {
+    return (this.#values[row * 2 + 1]! << 64n) | BigInt.asUintN(64, this.#values[row * 2]!)
   }
 
   appendNull(): void {

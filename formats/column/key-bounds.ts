@@ -20,22 +20,42 @@ export function compareRowToKey(columns: readonly Column[], row: number, prefix:
 
 /** First of `rows` sorted rows whose leading key columns are >= `prefix`; `rows` when none is. Binary search. */
 export function firstAtLeast(columns: readonly Column[], rows: number, prefix: readonly Scalar[]): number {
-  return search(columns, rows, prefix, 0)
+  return search(columns, 0, rows, prefix, 0)
 }
 
 /** First of `rows` sorted rows whose leading key columns are > `prefix`: past every row that starts with it. */
 export function firstAfter(columns: readonly Column[], rows: number, prefix: readonly Scalar[]): number {
-  return search(columns, rows, prefix, 1)
+  return search(columns, 0, rows, prefix, 1)
 }
 
-function search(columns: readonly Column[], rows: number, prefix: readonly Scalar[], above: 0 | 1): number {
-  const [column] = columns
-  const [value] = prefix
-  if (prefix.length === 1 && column?.kind === 'fixed' && typeof value === 'bigint') {
-    return searchLongs(column.values as BigInt64Array, rows, value, above)
+/** `firstAtLeast` for a prefix that is above all rows before `from`: quick when the place is near. */
+export function firstAtLeastFrom(
+  columns: readonly Column[],
+  from: number,
+  rows: number,
+  prefix: readonly Scalar[],
+): number {
+  let low = from
+  for (let step = 1; low + step <= rows; step *= 2) {
+    if (compareRowToKey(columns, low + step - 1, prefix) >= 0) return search(columns, low, low + step - 1, prefix, 0)
+    low += step
   }
-  let low = 0
-  let high = rows
+  return search(columns, low, rows, prefix, 0)
+}
+
+function search(
+  columns: readonly Column[],
+  start: number,
+  end: number,
+  prefix: readonly Scalar[],
+  above: 0 | 1,
+): number {
+  const column = columns[0]
+  if (prefix.length === 1 && column?.kind === 'fixed' && column.values instanceof BigInt64Array) {
+    return searchLongs(column.values, start, end, prefix[0] as bigint, above)
+  }
+  let low = start
+  let high = end
   while (low < high) {
     const middle = (low + high) >>> 1
     if (compareRowToKey(columns, middle, prefix) < above) low = middle + 1
@@ -45,9 +65,9 @@ function search(columns: readonly Column[], rows: number, prefix: readonly Scala
 }
 
 /** The same for one 64-bit key, where no value has to leave its array: a quarter of the time (tools/bench/micro/int64.mjs). */
-function searchLongs(values: BigInt64Array, rows: number, value: bigint, above: 0 | 1): number {
-  let low = 0
-  let high = rows
+function searchLongs(values: BigInt64Array, start: number, end: number, value: bigint, above: 0 | 1): number {
+  let low = start
+  let high = end
   while (low < high) {
     const middle = (low + high) >>> 1
     if (values[middle]! < value || (above === 1 && values[middle]! === value)) low = middle + 1

@@ -1,10 +1,10 @@
 import type { DataType, Field } from '../types/row-type.ts'
 import type { ValueForm } from '../types/value-form.ts'
 import { BatchBuilder, type BatchSize, createColumnBuilder } from './builder.ts'
+import type { ColumnBuilder } from './builder-memory.ts'
 import { BytesBuilder } from './bytes-builder.ts'
-import type { Batch, Scalar } from './column.ts'
+import type { Batch, Column, Scalar } from './column.ts'
 import { columnWriter } from './column-writers.ts'
-import { scalarAt } from './compare.ts'
 import { FixedBuilder, WideBuilder } from './fixed-builders.ts'
 import { fieldGetter, isRecord, unknownName } from './record.ts'
 import { recordMakerOf } from './record-maker.ts'
@@ -106,21 +106,55 @@ export function rowsOf(batch: Batch, forms?: ValueForms, start = 0, end = batch.
   return rows
 }
 
-/** Row objects of a batch one at a time, for those who come back to it: the readers of its columns are chosen here, once. */
-export function createRowReader(batch: Batch, forms?: ValueForms): (row: number) => Record<string, unknown> {
+/** Row objects of some columns for those who come back to them: the readers of the columns are chosen once. */
+export interface RowReader {
+  one(row: number): Record<string, unknown>
+  /** The objects of `rows[i]` into `into[at[i]]`, column by column. */
+  some(rows: readonly number[], into: unknown[], at: readonly number[]): void
+}
+
+/** Throws, as what it gives does, a `ValueError` where a form would lose digits. */
+export function createRowReader(batch: Batch, forms?: ValueForms): RowReader {
   const make = recordMakerOf(batch.fields)
   const names = batch.fields.map((field) => field.name)
   const readers = batch.fields.map(({ name, type }, index) =>
     valueReader(name, type, forms?.get(name), batch.columns[index]!),
   )
-  return (row) => {
-    const record = make()
-    for (let i = 0; i < readers.length; i++) record[names[i]!] = readers[i]!(row)
-    return record
+  return {
+    one(row) {
+      const record = make()
+      for (let i = 0; i < readers.length; i++) record[names[i]!] = readers[i]!(row)
+      return record
+    },
+    some(rows, into, at) {
+      const records = rows.map(() => make())
+      names.forEach((name, index) => {
+        const read = readers[index]!
+        for (let i = 0; i < rows.length; i++) records[i]![name] = read(rows[i]!)
+      })
+      for (let i = 0; i < rows.length; i++) into[at[i]!] = records[i]
+    },
   }
 }
 
-/** One value as the scalar of its column, null for null: keys, range bounds, literals. Throws a `ValueError`. */
+/** Turns values of one column into its scalars, null into null; they throw a `ValueError`. */
+export function scalarWriter(
+  column: string,
+  type: DataType,
+  form: ValueForm | undefined,
+  key = false,
+): (value: unknown) => Scalar | null {
+  const builder = createColumnBuilder(type, undefined, 1)
+  if (!isFlat(builder)) throw new TypeError(`a ${type.kind} column has no scalars`)
+  const write = valueWriter(column, type, form, builder, key)
+  return (value) => {
+    builder.truncate(0)
+    write(value)
+    return value === null || value === undefined ? null : builder.at(0)
+  }
+}
+
+/** One value as the scalar of its column, null for null: range bounds, literals. Throws a `ValueError`. */
 export function toScalar(
   column: string,
   type: DataType,
@@ -128,9 +162,18 @@ export function toScalar(
   value: unknown,
   key = false,
 ): Scalar | null {
+  return scalarWriter(column, type, form, key)(value)
+}
+
+/** A scalar as a column of one row. */
+export function scalarColumn(type: DataType, scalar: Scalar): Column {
   const builder = createColumnBuilder(type, undefined, 1)
-  valueWriter(column, type, form, builder, key)(value)
-  return scalarAt(builder.view(), 0)
+  if (builder instanceof BytesBuilder) builder.push(scalar as Uint8Array)
+  else if (builder instanceof WideBuilder) builder.push(BigInt(scalar as bigint))
+  else if (builder instanceof FixedBuilder && typeof scalar === 'bigint') builder.pushBigInt(scalar)
+  else if (builder instanceof FixedBuilder) builder.pushNumber(scalar as number)
+  else throw new TypeError(`a ${type.kind} column has no scalars`)
+  return builder.view()
 }
 
 /** The JavaScript form of a scalar of a flat column. */
@@ -140,12 +183,9 @@ export function fromScalar(
   form: ValueForm | undefined,
   scalar: Scalar | null,
 ): unknown {
-  if (scalar === null) return null
-  const builder = createColumnBuilder(type, undefined, 1)
-  if (builder instanceof BytesBuilder) builder.push(scalar as Uint8Array)
-  else if (builder instanceof WideBuilder) builder.push(BigInt(scalar as bigint))
-  else if (builder instanceof FixedBuilder && typeof scalar === 'bigint') builder.pushBigInt(scalar)
-  else if (builder instanceof FixedBuilder) builder.pushNumber(scalar as number)
-  else throw new TypeError(`a ${type.kind} column has no scalars`)
-  return valueReader(column, type, form, builder.view())(0)
+  return scalar === null ? null : valueReader(column, type, form, scalarColumn(type, scalar))(0)
+}
+
+function isFlat(builder: ColumnBuilder): builder is FixedBuilder | WideBuilder | BytesBuilder {
+  return builder instanceof FixedBuilder || builder instanceof WideBuilder || builder instanceof BytesBuilder
 }

@@ -25,7 +25,7 @@ async function tableOf(path: string, cacheBytes: number) {
   const table = await warehouse.createTable('db.t', {
     fields: { id: type.bigint({ mode: 'number' }), text: type.string() },
     primaryKey: ['id'],
-    options: { bucket: 1, 'write-only': true },
+    options: { bucket: 1, 'write-only': true, 'parquet.page.row.count.limit': 4096 },
   })
   // Even ids only: the odd ones lie between rows, inside blocks and between them.
   await table.put(Array.from({ length: ROWS }, (_, i) => ({ id: i * 2, text: `row ${i}` })))

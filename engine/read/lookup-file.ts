@@ -1,0 +1,186 @@
+import type { Column, Scalar } from '../../formats/column/column.ts'
+import { compareRowToKey, firstAtLeast, firstAtLeastFrom } from '../../formats/column/key-bounds.ts'
+import type { Predicate } from '../../formats/column/predicate-tree.ts'
+import type { DataFile } from '../../formats/meta/types.ts'
+import type { KvLayout } from '../plan/kv-layout.ts'
+import type { DataFileRead, DataFileReader } from '../store/data-reader.ts'
+import {
+  type Block,
+  coversKey,
+  type Directory,
+  fallsBetween,
+  keepBlock,
+  keepDirectory,
+  NO_BLOCKS,
+  type PointCache,
+  withBlocks,
+} from './blocks.ts'
+
+/** Rows a block has at most: those of a page, in most files. */
+const BLOCK_ROWS = 32_768
+
+/** A row of a block of a file. */
+export interface FileRow {
+  readonly file: LookupFile
+  readonly block: Block
+  readonly row: number
+}
+
+/** How a lookup opens a data file. */
+export type OpenFile = (
+  file: DataFile,
+  read: Pick<DataFileRead, 'layout' | 'prune' | 'batchRows' | 'unread'>,
+) => DataFileReader
+
+/** What the files of a table have in common for lookups. */
+export interface LookupTable {
+  readonly layout: KvLayout
+  /** The layout with these columns of the table only, by their positions in `layout`. */
+  readonly narrow: (indexes: readonly number[]) => KvLayout
+  readonly cache: PointCache
+  /** Tells files of different tables and schemas apart in the cache. */
+  readonly nameOf: (file: DataFile) => string
+}
+
+/**
+ * A data file that keys are looked up in. What is decoded lies in the cache: keys of the pages that may hold a key that was asked
+ * for, and other columns of those where it was found. So a miss decodes keys at most, and once only. Reads are synchronous; see
+ * docs/adr/0001.
+ */
+export class LookupFile {
+  readonly file: DataFile
+  readonly minKey: readonly Scalar[]
+  readonly maxKey: readonly Scalar[]
+  readonly #table: LookupTable
+  readonly #open: OpenFile
+  readonly #name: string
+
+  constructor(
+    file: DataFile,
+    bounds: { readonly minKey: readonly Scalar[]; readonly maxKey: readonly Scalar[] },
+    table: LookupTable,
+    open: OpenFile,
+  ) {
+    this.file = file
+    this.minKey = bounds.minKey
+    this.maxKey = bounds.maxKey
+    this.#table = table
+    this.#open = open
+    this.#name = table.nameOf(file)
+  }
+
+  /** The row of a key. */
+  find(key: readonly Scalar[]): FileRow | undefined {
+    const block = this.blockFor(key)
+    if (block === undefined) return undefined
+    const row = firstAtLeast(block.keys, block.rows, key)
+    return this.#rowAt(block, row, key)
+  }
+
+  /** `find` for keys in ascending order: each goes on from the one before. */
+  finder(): (key: readonly Scalar[]) => FileRow | undefined {
+    let block: Block | undefined
+    let from = 0
+    return (key) => {
+      if (block === undefined || compareRowToKey(block.keys, block.rows - 1, key) < 0) {
+        block = this.blockFor(key)
+        from = 0
+        if (block === undefined) return undefined
+      }
+      from = firstAtLeastFrom(block.keys, from, block.rows, key)
+      return this.#rowAt(block, from, key)
+    }
+  }
+
+  /** The block that holds the key if the file does, from the cache or decoded now; undefined when the file does not hold it. */
+  blockFor(key: readonly Scalar[]): Block | undefined {
+    const { cache } = this.#table
+    const entry = cache.get(this.#name)
+    const directory = entry?.kind === 'directory' ? entry : NO_BLOCKS
+    const at = firstAtLeast(directory.lastKeys, directory.names.length, key)
+    if (coversKey(directory, at, key)) {
+      const known = cache.get(directory.names[at]!)
+      if (known?.kind === 'block') return known
+    } else if (fallsBetween(directory, at)) return undefined
+    return this.#decodeKeys(key, directory)
+  }
+
+  /** Columns of a block by their positions in the layout; those that are missing are decoded, together. */
+  columns(block: Block, indexes: readonly number[]): readonly Column[] {
+    const missing = indexes.filter((index) => block.columns[index] === undefined)
+    if (missing.length > 0) this.#decode(block, missing)
+    return indexes.map((index) => block.columns[index]!)
+  }
+
+  #rowAt(block: Block, row: number, key: readonly Scalar[]): FileRow | undefined {
+    return row < block.rows && compareRowToKey(block.keys, row, key) === 0 ? { file: this, block, row } : undefined
+  }
+
+  /** Decodes the keys of the pages that may hold the key, and keeps them. */
+  #decodeKeys(key: readonly Scalar[], directory: Directory): Block | undefined {
+    const { layout, narrow, cache } = this.#table
+    const blocks: Block[] = []
+    const reader = this.#open(this.file, {
+      layout: narrow([]),
+      prune: equalTo(key, layout),
+      batchRows: BLOCK_ROWS,
+      unread: new Set([layout.sequence, layout.kind]),
+    })
+    try {
+      for (const { firstRow, batch } of reader.positioned()) {
+        if (batch.rows > 0) blocks.push(this.#blockOf(firstRow, batch.columns.slice(0, layout.keys.length)))
+      }
+    } finally {
+      reader.close()
+    }
+    if (blocks.length === 0) return undefined
+    const block = blocks.find(
+      ({ keys, rows }) => compareRowToKey(keys, 0, key) <= 0 && compareRowToKey(keys, rows - 1, key) >= 0,
+    )
+    // The block asked for comes last: a small cache drops its neighbours first.
+    for (const other of blocks) if (other !== block) keepBlock(cache, other)
+    if (block !== undefined) keepBlock(cache, block)
+    keepDirectory(cache, this.#name, withBlocks(directory, blocks))
+    return block
+  }
+
+  #blockOf(firstRow: number, keys: readonly Column[]): Block {
+    const { layout } = this.#table
+    const columns: (Column | undefined)[] = layout.fields.map(() => undefined)
+    keys.forEach((column, index) => {
+      columns[index] = column
+      // The table's own column of that name holds the same.
+      columns[layout.firstValue + layout.values.findIndex(({ id }) => id === layout.keys[index]!.id)] = column
+    })
+    return { kind: 'block', name: `${this.#name} ${firstRow}`, firstRow, rows: keys[0]!.length, keys, columns }
+  }
+
+  #decode(block: Block, missing: readonly number[]): void {
+    const { layout, narrow, cache } = this.#table
+    const { firstRow: start, rows } = block
+    const values = missing.filter((index) => index >= layout.firstValue)
+    const unread = new Set([...layout.keyIndexes, layout.sequence, layout.kind])
+    for (const index of missing) unread.delete(index)
+    const reader = this.#open(this.file, { layout: narrow(values), batchRows: rows, unread })
+    try {
+      // One batch but for files whose row groups end within the block, which no block does.
+      for (const { batch } of reader.positioned({ start, end: start + rows })) {
+        for (const index of missing) {
+          const place = index < layout.firstValue ? index : layout.firstValue + values.indexOf(index)
+          block.columns[index] = batch.columns[place]!
+        }
+      }
+    } finally {
+      reader.close()
+    }
+    keepBlock(cache, block)
+  }
+}
+
+/** The key as a condition on the key columns, for pruning pages. */
+function equalTo(key: readonly Scalar[], layout: KvLayout): Predicate {
+  return {
+    op: 'and',
+    children: key.map((value, index) => ({ op: 'eq', column: layout.keys[index]!.name, value })),
+  }
+}
