@@ -51,22 +51,21 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
   const durable = durability === 'fsync'
   const fs = createNodeFileSystem({ sync: durable })
   const folder = resolve(path)
-  if (!readOnly) await withPath(folder, () => fs.makeDirectory(folder))
-  const stat = await withPath(folder, () => fs.stat(folder))
-  if (stat === undefined) {
+  // With a slash at the end a file is not taken for a folder. One that is there is made durable with the tables in it.
+  const stat = await withPath(folder, () => fs.stat(`${folder}/`))
+  if (stat === undefined && readOnly) {
     throw new TableError(
       'NOT_FOUND',
       `There is no folder ${folder}. Check the path, or open without readOnly to create it.`,
-      {
-        path: folder,
-      },
+      { path: folder },
     )
   }
+  if (stat === undefined) await withPath(folder, () => fs.makeDirectory(folder))
   const threads = options.workers ?? Math.min(availableParallelism(), MAX_DEFAULT_WORKERS)
-  const codecs = () => loadCodecs()
+  const codecs = loadCodecs()
   const executor =
     threads === 0
-      ? inlineExecutor(async () => ({ fs, clock: nodeClock, codecs: await codecs(), pause: breathe }))
+      ? inlineExecutor(async () => ({ fs, clock: nodeClock, codecs, pause: breathe }))
       : createPool({ threads, graceMillis: GRACE_MILLIS })
   return new Warehouse(await withPath(folder, () => fs.realPath(folder)), {
     fs,

@@ -13,7 +13,15 @@ import type { Random } from './ports/random.ts'
 import { footersIn, type PointCache } from './read/blocks.ts'
 import { Cache } from './store/cache.ts'
 import { openTableStore } from './store/table-store.ts'
-import { createDatabase, dropTable, listTables, parseTableName, tableExists, tableFolder } from './store/warehouse.ts'
+import {
+  createDatabase,
+  dropTable,
+  listTables,
+  parseTableName,
+  realPathIfThere,
+  tableExists,
+  tableFolder,
+} from './store/warehouse.ts'
 import { TableCore, type TableServices } from './table/core.ts'
 import { TableState, uncommittedError } from './table/state.ts'
 import { Table } from './table/table.ts'
@@ -25,7 +33,7 @@ export interface WarehouseContext {
   readonly fs: FileSystem
   readonly clock: Clock
   readonly random: Random
-  readonly codecs: () => Promise<Codecs>
+  readonly codecs: Codecs
   /** Shared by all tables, and by what another warehouse of this process opened of them; closed by the last that needs it. */
   readonly executor: TaskExecutor
   readonly readOnly: boolean
@@ -61,10 +69,6 @@ interface OpenTable {
 
 const TABLE_OPTIONS = ['autoCommit', 'commitUser']
 
-function tableOptions({ autoCommit, commitUser }: TableOptions): TableOptions {
-  return { ...(autoCommit !== undefined && { autoCommit }), ...(commitUser !== undefined && { commitUser }) }
-}
-
 /** A folder of tables, `<path>/<database>.db/<table>`. */
 export class Warehouse {
   /** Absolute, symbolic links resolved. */
@@ -96,11 +100,12 @@ export class Warehouse {
   ): Promise<Table<RowOf<F>, InputRow<F>, KeyOf<F, PK>>> {
     this.#checkOpen()
     checkNames('createTable', options, ['ifNotExists', ...TABLE_OPTIONS])
-    const { fs, random, clock, readOnly } = this.#context
+    const { fs, random, codecs, clock, readOnly } = this.#context
     const id = parseTableName(name)
     const schema = toTableSchema(definition, clock.now())
-    if (readOnly && options.ifNotExists === true && (await tableExists(fs, tableFolder(this.path, id)))) {
-      return this.table(name, definition, tableOptions(options))
+    if (options.ifNotExists === true) {
+      const table = await this.#openIfThere(name, definition, options)
+      if (table !== undefined) return table as unknown as Table<RowOf<F>, InputRow<F>, KeyOf<F, PK>>
     }
     if (readOnly) {
       throw new TableError(
@@ -112,14 +117,13 @@ export class Warehouse {
       )
     }
     await createDatabase(fs, this.path, id.database)
-    const store = openTableStore({ fs, random }, await this.#context.codecs(), tableFolder(this.path, id))
+    const store = openTableStore({ fs, random }, codecs, tableFolder(this.path, id))
     const created = !(await tableExists(fs, store.paths.table)) && (await store.schemas.publish(schema)) === 'published'
     if (!created && options.ifNotExists !== true) {
       throw new TableError('EXISTS', `Table ${name} exists. Open it with table(), or pass { ifNotExists: true }.`, {
         table: name,
       })
     }
-    if (!created) checkSameShape(name, await store.schemas.latest(), schema)
     return this.#openTable(name, definition, options) as Promise<Table<RowOf<F>, InputRow<F>, KeyOf<F, PK>>>
   }
 
@@ -196,12 +200,23 @@ export class Warehouse {
   }
 
   async #openTable(name: string, definition: AnyTableDefinition | undefined, options: TableOptions): Promise<Table> {
+    const table = await this.#openIfThere(name, definition, options)
+    if (table === undefined) throw notFound(name)
+    return table
+  }
+
+  async #openIfThere(
+    name: string,
+    definition: AnyTableDefinition | undefined,
+    options: TableOptions,
+  ): Promise<Table | undefined> {
     const { fs, random, codecs, readOnly } = this.#context
-    const folder = tableFolder(this.path, parseTableName(name))
-    if (!(await tableExists(fs, folder))) throw notFound(name)
-    const path = await fs.realPath(folder)
-    const openCore = async () =>
-      TableCore.open(name, openTableStore({ fs, random }, await codecs(), path), this.#services())
+    const path = await realPathIfThere(fs, tableFolder(this.path, parseTableName(name)))
+    if (path === undefined) return undefined
+    const store = openTableStore({ fs, random }, codecs, path)
+    const schema = await store.schemas.latestIfAny()
+    if (schema === undefined) return undefined
+    const openCore = () => TableCore.open(name, store, this.#services(), schema)
     let core: TableCore
     let state: TableState | undefined
     let refusal: TableError | undefined

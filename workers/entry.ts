@@ -7,7 +7,7 @@ import { toWire, type WireResult } from './wire.ts'
 /** Thread side of the pool: one task, run with this thread's ports. Errors travel as data, see `wire.ts`. */
 export async function run(task: Task): Promise<WireResult<TaskResult>> {
   try {
-    const value = await runTask(task, await localContext())
+    const value = await runTask(task, localContext())
     return value.kind === 'read' ? await movedAnswer(value) : { ok: true, value }
   } catch (error) {
     return { ok: false, error: toWire(error) }

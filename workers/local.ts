@@ -3,10 +3,10 @@ import { createNodeFileSystem } from '../engine/ports/node-fs.ts'
 import type { TaskContext } from '../engine/tasks/context.ts'
 import { loadCodecs } from '../formats/compress/load-codecs.ts'
 
-let context: Promise<TaskContext> | undefined
+let context: TaskContext | undefined
 
 /** Ports and codecs of this thread, set up with its first task. No table state. */
-export function localContext(): Promise<TaskContext> {
-  context ??= loadCodecs().then((codecs) => ({ fs: createNodeFileSystem(), clock: nodeClock, codecs }))
+export function localContext(): TaskContext {
+  context ??= { fs: createNodeFileSystem(), clock: nodeClock, codecs: loadCodecs() }
   return context
 }

@@ -8,11 +8,16 @@ export async function listIfPresent(fs: FileSystem, folder: string): Promise<rea
     try {
       return await fs.list(folder)
     } catch (error) {
-      const code = fileErrorCode(error)
-      if (code === 'ENOENT' || code === 'ENOTDIR') return []
+      if (isAbsent(error)) return []
       throw error
     }
   })
+}
+
+/** Whether there is nothing under a path: it, or a folder on the way to it, is absent or a file. */
+export function isAbsent(error: unknown): boolean {
+  const code = fileErrorCode(error)
+  return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
 /** The numbers that `parse` finds in the names of a folder's files, ascending; other names, and folders, are not ours. */

@@ -29,10 +29,16 @@ export class Schemas {
 
   /** The schema that new snapshots get. Another process may add one at any time: one listing a call. */
   async latest(): Promise<TableSchema> {
-    const id = (await this.ids()).at(-1)
-    if (id !== undefined) return this.read(id)
+    const schema = await this.latestIfAny()
+    if (schema !== undefined) return schema
     const table = posix.dirname(this.#folder)
     throw new TableError('NOT_FOUND', `There is no table in ${table}: create it, or check the name.`, { path: table })
+  }
+
+  /** Like `latest`, undefined when there is no table here. */
+  async latestIfAny(): Promise<TableSchema | undefined> {
+    const id = (await this.ids()).at(-1)
+    return id === undefined ? undefined : this.read(id)
   }
 
   /** A schema that a snapshot or a data file names; `CORRUPT` when it is missing or damaged. */

@@ -4,7 +4,7 @@ import { TableError } from '../errors.ts'
 import type { FileSystem } from '../ports/file-system.ts'
 import type { Random } from '../ports/random.ts'
 import { isMissing, withPath } from './errors.ts'
-import { listIfPresent } from './listing.ts'
+import { isAbsent, listIfPresent } from './listing.ts'
 import { checkName } from './name-rules.ts'
 
 const DATABASE_SUFFIX = '.db'
@@ -55,6 +55,18 @@ export async function createDatabase(fs: FileSystem, warehouse: string, database
 export async function tableExists(fs: FileSystem, folder: string): Promise<boolean> {
   const entries = await listIfPresent(fs, posix.join(folder, 'schema'))
   return entries.some(({ name, kind }) => kind === 'file' && parseSchemaName(name) !== undefined)
+}
+
+/** The folder with symbolic links resolved; undefined when there is none. */
+export async function realPathIfThere(fs: FileSystem, folder: string): Promise<string | undefined> {
+  return withPath(folder, async () => {
+    try {
+      return await fs.realPath(folder)
+    } catch (error) {
+      if (isAbsent(error)) return undefined
+      throw error
+    }
+  })
 }
 
 /** Every table of a warehouse, by database and name. An absent warehouse has none. */

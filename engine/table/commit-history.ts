@@ -6,15 +6,15 @@ import type { Snapshots } from '../store/snapshots.ts'
  * once each, so a question costs one listing and a file for each snapshot that is new. Memory: an entry a commit of the user.
  */
 export class CommitHistory {
+  readonly user: string
   readonly #snapshots: Snapshots
-  readonly #user: string
   /** Snapshot ids by identifier. */
   readonly #ids = new Map<bigint, number>()
   #seen = 0
 
   constructor(snapshots: Snapshots, user: string) {
     this.#snapshots = snapshots
-    this.#user = user
+    this.user = user
   }
 
   /** The snapshot in which rows were committed under this identifier; undefined when there is none. */
@@ -52,6 +52,6 @@ export class CommitHistory {
 
   /** A COMPACT snapshot goes under the identifier of the commit before it, and holds no rows of its own. */
   #isCommit(snapshot: Snapshot): boolean {
-    return snapshot.commitUser === this.#user && snapshot.commitKind !== 'COMPACT'
+    return snapshot.commitUser === this.user && snapshot.commitKind !== 'COMPACT'
   }
 }

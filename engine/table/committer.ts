@@ -54,7 +54,7 @@ export class Committer {
   #waiting: Job | undefined
   #committedEpoch = 0
   /** Whose commit came last: a snapshot of background compaction goes under it, as the second half of Paimon's commits does. */
-  #last: CommitRequest
+  #last: CommitRequest | undefined
   #compactQueued = false
   #poison: TableError | undefined
 
@@ -63,7 +63,6 @@ export class Committer {
     this.#writer = writer
     this.#compactions = compactions
     const { store, services, schema, options } = core
-    this.#last = { user: store.random.uuid(), identifier: 0n, shareable: false }
     this.#store = {
       snapshots: store.snapshots,
       newestSchema: () => core.newestSchema('commit'),
@@ -121,8 +120,13 @@ export class Committer {
     this.#compactQueued = true
     this.#enqueue(async () => {
       this.#compactQueued = false
-      if (this.#poison === undefined) await this.#publishCompactions(this.#committedEpoch, this.#last)
+      if (this.#poison === undefined) await this.#publishCompactions(this.#committedEpoch, this.#lastRequest())
     }).catch((error: unknown) => this.#core.events.emit('failure', { during: 'commit', error }))
+  }
+
+  #lastRequest(): CommitRequest {
+    this.#last ??= { user: this.#store.random.uuid(), identifier: 0n, shareable: false }
+    return this.#last
   }
 
   /** Looks for snapshots of other writers when nothing else runs. */

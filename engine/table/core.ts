@@ -84,11 +84,10 @@ export class TableCore {
   }
 
   /**
-   * Reads the latest schema and the latest snapshot. `UNSUPPORTED` when an option would change what reads must give, or a column
+   * Reads the latest snapshot; `schema` is the latest there is. `UNSUPPORTED` when an option would change what reads must give, or a column
    * has a type that this version does not have.
    */
-  static async open(name: string, store: TableStore, services: TableServices): Promise<TableCore> {
-    const schema = await store.schemas.latest()
+  static async open(name: string, store: TableStore, services: TableServices, schema: TableSchema): Promise<TableCore> {
     if (schema.primaryKeys.length === 0) {
       throw new TableError('UNSUPPORTED', `${name} has no primary key. Append-only tables are not supported.`, {
         table: name,

@@ -23,8 +23,9 @@ export class RowWrites {
   readonly state: TableState
   readonly #encoder: RowEncoder
   readonly #auto: AutoCommitter | undefined
-  readonly #user: string
-  readonly #history: CommitHistory
+  readonly #newHistory: () => CommitHistory
+  /** The commits of the handle's user. A user of our own is made up with the first: see `nodeRandom`. */
+  #history: CommitHistory | undefined
   /** The largest identifier of this handle; a fixed user goes on where an earlier handle of it ended. */
   #identifier = 0n
   #restored: Promise<void> | undefined
@@ -36,8 +37,10 @@ export class RowWrites {
     this.state = state
     this.#encoder = new RowEncoder(core.schema, options.forms, keys)
     const prefix = core.options['commit.user-prefix']
-    this.#user = options.commitUser ?? (prefix === undefined ? '' : `${prefix}_`) + core.store.random.uuid()
-    this.#history = new CommitHistory(core.store.snapshots, this.#user)
+    this.#newHistory = () => {
+      const user = options.commitUser ?? (prefix === undefined ? '' : `${prefix}_`) + core.store.random.uuid()
+      return new CommitHistory(core.store.snapshots, user)
+    }
     if (options.commitUser === undefined) this.#restored = Promise.resolve()
     if (options.autoCommit !== undefined) {
       checkLimits(options.autoCommit)
@@ -48,6 +51,11 @@ export class RowWrites {
         (error) => core.events.emit('failure', { during: 'commit', error }),
       )
     }
+  }
+
+  get #own(): CommitHistory {
+    this.#history ??= this.#newHistory()
+    return this.#history
   }
 
   /** Whether the handle commits by itself. */
@@ -94,7 +102,7 @@ export class RowWrites {
     const used = wanted ?? checkIdentifier(this.#identifier + 1n)
     if (used > this.#identifier) this.#identifier = used
     const { snapshots, addedFiles, addedRows } = await this.state.commit({
-      user: this.#user,
+      user: this.#own.user,
       identifier: used,
       shareable: wanted === undefined && properties === undefined && signal === undefined,
       properties,
@@ -157,7 +165,7 @@ export class RowWrites {
 
   /** The commit of this user with this identifier, if there is one. Its rows are there already, so the buffered ones are dropped. */
   async #committedBefore(identifier: bigint): Promise<CommitResult | undefined> {
-    const snapshot = await this.#history.find(identifier)
+    const snapshot = await this.#own.find(identifier)
     if (snapshot === undefined) return undefined
     if (this.state.handles > 1) {
       throw new TableError(
@@ -171,7 +179,7 @@ export class RowWrites {
   }
 
   #restore(): Promise<void> {
-    this.#restored ??= this.#history.largest().then(
+    this.#restored ??= this.#own.largest().then(
       (largest) => {
         if (largest !== undefined && largest > this.#identifier) this.#identifier = largest
       },

@@ -30,33 +30,34 @@ function guarded(codec: Codec): Codec {
   }
 }
 
-const loaded = new Map<string, Promise<Codecs>>()
+const loaded = new Map<string, Codecs>()
 
 /**
- * Sets up the codecs, once a thread for each choice; later calls return the same promise. `zstd` names one implementation
- * (`napi`, `node`, `wasm-zstd`) and fails when it is absent; without it the fastest present is taken.
+ * The codecs of this thread, one set for each choice. zstd is set up when it is first asked for, some 10 ms where it is
+ * WebAssembly: `UNSUPPORTED` then when no implementation is there. `zstd` names one (`napi`, `node`, `wasm-zstd`), set up at
+ * once; without it the fastest present is taken.
  */
-export function loadCodecs(options: { readonly zstd?: string } = {}): Promise<Codecs> {
+export function loadCodecs(options: { readonly zstd?: string } = {}): Codecs {
   const choice = options.zstd ?? ''
   let codecs = loaded.get(choice)
   if (codecs === undefined) {
-    codecs = setUp(options.zstd)
-    // A failed set-up is not remembered: the next call tries again.
-    codecs.catch(() => loaded.delete(choice))
+    codecs = codecsWith(options.zstd)
+    if (options.zstd !== undefined) codecs.get('zstd')
     loaded.set(choice, codecs)
   }
   return codecs
 }
 
-async function setUp(zstd: string | undefined): Promise<Codecs> {
-  const others = [snappyCodec, gzipCodec, lz4RawCodec, lz4HadoopCodec, brotliCodec, await loadZstd(zstd)]
-  const byName = new Map<CodecName, Codec>([
-    ['none', none],
-    ...others.map((codec) => [codec.name, guarded(codec)] as const),
-  ])
+function codecsWith(zstd: string | undefined): Codecs {
+  const others = [none, ...[snappyCodec, gzipCodec, lz4RawCodec, lz4HadoopCodec, brotliCodec].map(guarded)]
+  const byName = new Map<CodecName, Codec>(others.map((codec) => [codec.name, codec]))
   return {
     get(name) {
-      const codec = byName.get(name)
+      let codec = byName.get(name)
+      if (codec === undefined && name === 'zstd') {
+        codec = guarded(loadZstd(zstd))
+        byName.set(name, codec)
+      }
       if (codec === undefined) throw unsupported(`compression '${name}' is not known`)
       return codec
     },

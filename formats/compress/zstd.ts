@@ -12,7 +12,7 @@ const DEFAULT_LEVEL = 1
  * The zstd codec over the fastest implementation that loads here, in this order: `napi` (zstd-napi, when the user installed
  * it), `node` (node:zlib, Node 22.15 on), `wasm-zstd`. `choice` names one and fails when it does not load.
  */
-export async function loadZstd(choice: string | undefined): Promise<Codec> {
+export function loadZstd(choice: string | undefined): Codec {
   const wanted = choice === undefined ? zstdBackends : zstdBackends.filter((backend) => backend.name === choice)
   if (wanted.length === 0) {
     const names = zstdBackends.map((backend) => backend.name).join(', ')
@@ -21,7 +21,7 @@ export async function loadZstd(choice: string | undefined): Promise<Codec> {
   const causes: unknown[] = []
   for (const candidate of wanted) {
     try {
-      return zstdCodec(await candidate.load())
+      return zstdCodec(candidate.load())
     } catch (cause) {
       causes.push(cause)
     }

@@ -44,11 +44,11 @@ async function longOpenWriter(part: Part): Promise<void> {
 /** A warehouse whose tasks call `during` before their result is taken: what happens in other processes meanwhile. */
 async function interrupted(part: Part, during: () => Promise<void>): Promise<Warehouse> {
   const fs = createNodeFileSystem({ sync: false })
-  const codecs = () => loadCodecs()
+  const codecs = loadCodecs()
   const inner = inlineExecutor(async () => ({
     fs,
     clock: nodeClock,
-    codecs: await codecs(),
+    codecs,
     pause: () => new Promise<void>((done) => setImmediate(done)),
   }))
   const warehouse = new Warehouse(part.warehouse.path, {

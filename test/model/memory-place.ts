@@ -7,7 +7,7 @@ import type { Place } from './run.ts'
 
 /** Memory, one thread and a clock that is told the time: a run repeats exactly. */
 export async function memoryPlace(): Promise<Place> {
-  const codecs = await loadCodecs()
+  const codecs = loadCodecs()
   const clock = steppedClock()
   const fs = createMemoryFileSystem({ now: clock.now })
   await fs.makeDirectory('/w')

@@ -22,7 +22,7 @@ t.test(
     const pool: { readonly createPool: typeof createPool } = await import(
       new URL('../../dist/workers/pool.js', import.meta.url).href
     )
-    const codecs = await loadCodecs()
+    const codecs = loadCodecs()
     const root = t.testdir()
     let count = 0
     const place = async (): Promise<Place> => {

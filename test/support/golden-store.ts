@@ -4,7 +4,7 @@ import { loadCodecs } from '../../formats/compress/load-codecs.ts'
 import { goldenInMemory } from './golden.ts'
 import { seededRandom } from './seeded-random.ts'
 
-const codecs = await loadCodecs()
+const codecs = loadCodecs()
 
 /** Stores give out different names, as processes do, and the same ones in each run of a test. */
 let opened = 0

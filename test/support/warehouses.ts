@@ -33,8 +33,8 @@ export function openAlone(path: string, overrides: Partial<WarehouseContext> = {
     fs,
     clock,
     random: nodeRandom,
-    codecs: () => loadCodecs(),
-    executor: inlineExecutor(async () => ({ fs, clock, codecs: await loadCodecs(), pause })),
+    codecs: loadCodecs(),
+    executor: inlineExecutor(async () => ({ fs, clock, codecs: loadCodecs(), pause })),
     readOnly: false,
     durable: false,
     tempDirectory: join(path, '..'),
@@ -52,7 +52,7 @@ export async function storeOf(
   table: string,
   fs: FileSystem = createNodeFileSystem({ sync: false }),
 ): Promise<TableStore> {
-  return openTableStore({ fs, random: nodeRandom }, await loadCodecs(), join(warehouse, `${database}.db`, table))
+  return openTableStore({ fs, random: nodeRandom }, loadCodecs(), join(warehouse, `${database}.db`, table))
 }
 
 /** Files of the newest snapshot, or of the one with an id. */

@@ -89,7 +89,7 @@ const post = (method, parameters) =>
 
 /** What went through the codec of this thread, kept while `kept` is set. */
 async function recordedCodec() {
-  const codec = (await loadCodecs()).get('zstd')
+  const codec = loadCodecs().get('zstd')
   const plain = { compress: codec.compress, decompress: codec.decompress }
   const record = { kept: undefined, plain }
   codec.compress = (bytes, level) => {

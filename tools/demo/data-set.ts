@@ -26,7 +26,7 @@ export async function openDataSet(maxRows: number): Promise<DataSet> {
     bytes: bytes.length,
     read: (offset: number, length: number) => bytes.subarray(offset, offset + length),
   }
-  const file = openParquet(source, await loadCodecs())
+  const file = openParquet(source, loadCodecs())
   return { path, bytes: bytes.length, rows: Math.min(maxRows, file.rows), file }
 }
 

@@ -20,7 +20,7 @@ import type { DataFile, ManifestEntry, Snapshot, TableSchema } from '../../../fo
 import { rowCompare } from '../../../formats/row/key-compare.ts'
 
 const tables = 'test/golden/warehouse/golden.db'
-const codecs = await loadCodecs()
+const codecs = loadCodecs()
 
 interface Table {
   readonly name: string

@@ -14,7 +14,7 @@ const inline = () =>
   inlineExecutor(async () => ({
     fs: createNodeFileSystem({ sync: false }),
     clock: nodeClock,
-    codecs: await loadCodecs(),
+    codecs: loadCodecs(),
   }))
 
 /** Runs tasks inline, reads in stretches of a few rows, and keeps what was asked. */

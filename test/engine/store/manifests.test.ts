@@ -53,7 +53,7 @@ t.test('manifests roll at the target size, in order', async (t) => {
   )
   const all = (await Promise.all(entries)).flat()
   const fs = createMemoryFileSystem()
-  const codecs = await loadCodecs()
+  const codecs = loadCodecs()
   const writer = new ManifestWriter({
     fs,
     random: seededRandom(3),

@@ -20,7 +20,7 @@ function watched(before: (task: Task) => Promise<void>): TaskExecutor {
   const inline = inlineExecutor(async () => ({
     fs: createNodeFileSystem({ sync: false }),
     clock: nodeClock,
-    codecs: await loadCodecs(),
+    codecs: loadCodecs(),
   }))
   return {
     ...inline,

@@ -35,7 +35,7 @@ const table: TaskTable = { path: '/t', schema, olderSchemas: [], durable: false,
 const folder = '/t/bucket-0'
 const fs = createMemoryFileSystem()
 await fs.makeDirectory(folder)
-const codecs = await loadCodecs()
+const codecs = loadCodecs()
 const context = { fs, clock: manualClock(), codecs }
 const random = seededRandom(5)
 

@@ -19,7 +19,7 @@ async function setting(t: Test) {
   const inline = inlineExecutor(async () => ({
     fs: createNodeFileSystem({ sync: false }),
     clock: nodeClock,
-    codecs: await loadCodecs(),
+    codecs: loadCodecs(),
   }))
   const executor: TaskExecutor = {
     ...inline,

@@ -13,7 +13,7 @@ interface Row {
 }
 
 const layout = record<Row>({ id: ['id', long64], text: ['text', optional(string)], data: ['data', bytes] })
-const codecs = await loadCodecs()
+const codecs = loadCodecs()
 const corrupt = (message: RegExp) => ({ name: 'FormatError', code: 'CORRUPT', message })
 
 const makeRows = (count: number, width = 20): Row[] =>

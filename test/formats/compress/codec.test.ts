@@ -9,7 +9,7 @@ const hex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.replac
 const names: readonly CodecName[] = ['snappy', 'gzip', 'lz4_raw', 'lz4_hadoop', 'brotli']
 for (const name of names) {
   t.test(name, async (t) => {
-    const codec = (await loadCodecs()).get(name)
+    const codec = loadCodecs().get(name)
     t.equal(codec.name, name)
     codecContract(t, codec)
     codecKeepsMemory(t, codec)
@@ -17,17 +17,17 @@ for (const name of names) {
 }
 
 t.test('none', async (t) => {
-  codecContract(t, (await loadCodecs()).get('none'), { storesAsIs: true })
+  codecContract(t, loadCodecs().get('none'), { storesAsIs: true })
 })
 
 t.test('codecs are set up once, and unknown names are refused', async (t) => {
-  t.equal(await loadCodecs(), await loadCodecs())
-  const codecs = await loadCodecs()
+  t.equal(loadCodecs(), loadCodecs())
+  const codecs = loadCodecs()
   t.throws(() => codecs.get('lzo' as CodecName), { code: 'UNSUPPORTED', message: /lzo/ })
 })
 
 t.test('snappy reads what its description says', async (t) => {
-  const snappy = (await loadCodecs()).get('snappy')
+  const snappy = loadCodecs().get('snappy')
   // "abcdabcd…" of 16 bytes: literal abcd, short copy of 11 from 4 back, literal 'd'; then with the two wider copies.
   const text = new TextEncoder().encode('abcdabcdabcdabcd')
   t.same(snappy.decompress(hex('10 0c 61626364 1d 04 00 64')), text)
@@ -46,7 +46,7 @@ t.test('snappy reads what its description says', async (t) => {
 })
 
 t.test('lz4 reads what its description says', async (t) => {
-  const codecs = await loadCodecs()
+  const codecs = loadCodecs()
   const raw = codecs.get('lz4_raw')
   const framed = codecs.get('lz4_hadoop')
   // Literal 'a', a match of 15 + 4 + 1 from 1 back, five literals.
@@ -63,7 +63,7 @@ t.test('lz4 reads what its description says', async (t) => {
 })
 
 t.test('a size above the limit is refused before memory is asked for', async (t) => {
-  const codecs = await loadCodecs()
+  const codecs = loadCodecs()
   for (const name of names) {
     const codec = codecs.get(name)
     const packed = codec.compress(prose(1000))

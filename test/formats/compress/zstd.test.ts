@@ -18,23 +18,22 @@ function streamed(bytes: Uint8Array): Uint8Array {
 
 const join = (...parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts))
 
-async function implementations(): Promise<readonly string[]> {
-  const present: string[] = []
-  for (const name of ['napi', 'node', 'wasm-zstd']) {
-    await loadCodecs({ zstd: name }).then(
-      () => present.push(name),
-      () => {},
-    )
-  }
-  return present
+function implementations(): readonly string[] {
+  return ['napi', 'node', 'wasm-zstd'].filter((name) => {
+    try {
+      return loadCodecs({ zstd: name })
+    } catch {
+      return false
+    }
+  })
 }
 
 t.test('every implementation present', async (t) => {
-  const present = await implementations()
+  const present = implementations()
   t.ok(present.includes('wasm-zstd'), `present: ${present.join(', ')}`)
   for (const name of present) {
     await t.test(name, async (t) => {
-      const zstd = (await loadCodecs({ zstd: name })).get('zstd')
+      const zstd = loadCodecs({ zstd: name }).get('zstd')
       codecContract(t, zstd)
       codecKeepsMemory(t, zstd)
 
@@ -56,22 +55,16 @@ t.test('every implementation present', async (t) => {
       t.throws(() => zstd.decompress(bomb, 1000), { code: 'CORRUPT' }, 'an output of 1 GiB instead of 1000 bytes')
     })
   }
-  const packed = await Promise.all(
-    present.map(async (name) => (await loadCodecs({ zstd: name })).get('zstd').compress(prose(50_000))),
-  )
+  const packed = present.map((name) => loadCodecs({ zstd: name }).get('zstd').compress(prose(50_000)))
   for (const bytes of packed) {
     for (const name of present) {
-      t.same(
-        (await loadCodecs({ zstd: name })).get('zstd').decompress(bytes),
-        prose(50_000),
-        `${name} reads the others'`,
-      )
+      t.same(loadCodecs({ zstd: name }).get('zstd').decompress(bytes), prose(50_000), `${name} reads the others'`)
     }
   }
 })
 
 t.test('an implementation that is not there is refused', async (t) => {
-  await t.rejects(loadCodecs({ zstd: 'nothing' }), { code: 'UNSUPPORTED', message: /nothing/ })
+  t.throws(() => loadCodecs({ zstd: 'nothing' }), { code: 'UNSUPPORTED', message: /nothing/ })
 })
 
 t.test('frame headers', (t) => {

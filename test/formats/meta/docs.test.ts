@@ -14,7 +14,7 @@ import { hashRow } from '../../../formats/row/hash.ts'
 
 // The examples of docs/format are the fixtures here, so the pages cannot go stale.
 
-const codecs = await loadCodecs()
+const codecs = loadCodecs()
 const page = (name: string) => readFileSync(new URL(`../../../docs/format/${name}.md`, import.meta.url), 'utf8')
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')

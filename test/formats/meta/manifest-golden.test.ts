@@ -9,7 +9,7 @@ import { type Field, withNullable } from '../../../formats/types/row-type.ts'
 import { valueText } from '../../../formats/types/value-text.ts'
 import { cases, expected, fileOf, filesOf, latestSnapshot, liveEntries, schemasOf } from './golden.ts'
 
-const codecs = await loadCodecs()
+const codecs = loadCodecs()
 
 /** Fractions of a second as short as they can be, on both sides. */
 const shorten = (text: string) => text.replace(/(:\d\d)\.?(\d*?)0*(Z?)$/, (_, s, f, z) => `${s}${f && `.${f}`}${z}`)

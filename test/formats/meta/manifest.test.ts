@@ -9,7 +9,7 @@ import { decodeManifestList, encodeManifestList } from '../../../formats/meta/ma
 import type { IndexEntry, ManifestEntry, ManifestFile, SimpleStats } from '../../../formats/meta/types.ts'
 import { filesOf } from './golden.ts'
 
-const codecs = await loadCodecs()
+const codecs = loadCodecs()
 const noRow = new Uint8Array(12)
 const key = Uint8Array.of(0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0)
 const stats: SimpleStats = { min: key, max: key, nullCounts: [0] }

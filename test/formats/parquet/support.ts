@@ -5,7 +5,7 @@ import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { openParquet, type ParquetFile, type ReadOptions, readBatches } from '../../../formats/parquet/file-read.ts'
 import type { DataType } from '../../../formats/types/row-type.ts'
 
-export const codecs = await loadCodecs()
+export const codecs = loadCodecs()
 
 export const fixtures = new URL('../../golden/parquet/', import.meta.url)
 

@@ -5,7 +5,7 @@ import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { readRun, writeRun } from '../../../formats/spill/run-file.ts'
 import { allTypes, fieldsOf, plain, randomColumn, seeded } from '../column/support.ts'
 
-const codecs = await loadCodecs()
+const codecs = loadCodecs()
 const fields = fieldsOf(allTypes)
 
 function batchOf(rows: number, seed: number): Batch {

@@ -11,7 +11,7 @@ const pages = { text, ints: new Uint8Array(ints.buffer) }
 for (const name of ['napi', 'node', 'wasm-zstd']) {
   let codec
   try {
-    codec = (await loadCodecs({ zstd: name })).get('zstd')
+    codec = loadCodecs({ zstd: name }).get('zstd')
   } catch {
     process.stdout.write(`${name}: not here\n`)
     continue
