@@ -9,7 +9,7 @@ const BLOCK = 128
 const MINI_BLOCK = 32
 const MINI_BLOCKS = BLOCK / MINI_BLOCK
 /** Fewer values than this in a page are not worth another encoding than Java's choice. */
-const LEAST_VALUES = 8192
+const LEAST_VALUES = 2048
 
 /**
  * Whether deltas are clearly the better form for a chunk that starts with these values: a page of some size, and less than a third

@@ -9,7 +9,7 @@ const RANGE = ROWS / 100
 const dir = mkdtempSync(join(tmpdir(), 'lakelet-range-'))
 const warehouse = await openWarehouse(dir, { workers: 0, durability: 'none' })
 try {
-  for (const pageRows of [20_000, 8192, 4096]) {
+  for (const pageRows of [20_000, 8192, 4096, 2048]) {
     const table = await warehouse.createTable(`bench.t${pageRows}`, {
       fields: { id: t.bigint({ mode: 'number' }), a: t.int(), name: t.string(), payload: t.string() },
       primaryKey: ['id'],
