@@ -1,5 +1,6 @@
 import { nodeClock } from '../engine/ports/node-clock.ts'
 import { createNodeFileSystem } from '../engine/ports/node-fs.ts'
+import { Shelf } from '../engine/store/shelf.ts'
 import type { TaskContext } from '../engine/tasks/context.ts'
 import { loadCodecs } from '../formats/compress/load-codecs.ts'
 
@@ -7,6 +8,6 @@ let context: TaskContext | undefined
 
 /** Ports and codecs of this thread, set up with its first task. No table state. */
 export function localContext(): TaskContext {
-  context ??= { fs: createNodeFileSystem(), clock: nodeClock, codecs: loadCodecs() }
+  context ??= { fs: createNodeFileSystem(), clock: nodeClock, codecs: loadCodecs(), shelf: new Shelf() }
   return context
 }

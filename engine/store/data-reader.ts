@@ -18,6 +18,7 @@ import {
   readOffsetIndex,
 } from '../../formats/parquet/file-read.ts'
 import { selectRanges } from '../../formats/parquet/page-index.ts'
+import type { PageShelf } from '../../formats/parquet/page-shelf.ts'
 import type { DataType, Field } from '../../formats/types/row-type.ts'
 import { TableError } from '../errors.ts'
 import { adaptPredicate } from '../plan/evolve.ts'
@@ -40,6 +41,8 @@ export interface DataFileRead {
   readonly unread?: ReadonlySet<number> | undefined
   /** Footers by path, of files that were open before. */
   readonly footers?: FooterCache | undefined
+  /** Pages that the last reader of the file has left. */
+  readonly shelf?: PageShelf | undefined
 }
 
 /** Keeps what files say of themselves, so that opening one again reads nothing. */
@@ -97,8 +100,7 @@ export class DataFileReader {
 
   /** Like `batches`, with the position in the file of each batch's first row. */
   positioned(rows?: RowRange): Generator<PositionedBatch> {
-    const { path, batchRows, prune, unread } = this.#read
-    return guardEach(path, this.#rows({ batchRows, prune, unread }, rows))
+    return guardEach(this.#read.path, this.#rows(this.#read, rows))
   }
 
   /** Rows whose key is below a prefix of a key, or starts with it if `including`. Decodes a page or two of keys at most. */
@@ -167,7 +169,7 @@ export class DataFileReader {
     const { layout } = this.#read
     const unread = new Set(layout.fields.keys())
     for (const index of layout.keyIndexes) unread.delete(index)
-    const batches = [...this.#rows({ batchRows: range.end - range.start, unread, prune: undefined }, range)]
+    const batches = [...this.#rows({ batchRows: range.end - range.start, unread, prune: undefined }, range, true)]
     return layout.keyIndexes.map((index) => concatColumns(batches.map(({ batch }) => batch.columns[index]!)))
   }
 
@@ -185,6 +187,7 @@ export class DataFileReader {
   *#rows(
     { batchRows, prune, unread }: Pick<DataFileRead, 'batchRows' | 'prune' | 'unread'>,
     rows: RowRange | undefined,
+    again = false,
   ): Generator<PositionedBatch> {
     const { layout } = this.#read
     const columns = this.#sources.map((column, index) => (unread?.has(index) ? { ...column, name: undefined } : column))
@@ -197,6 +200,8 @@ export class DataFileReader {
       columns: names,
       types,
       batchRows,
+      shelf: this.#read.shelf,
+      again,
       ...(ranges && { ranges }),
     })) {
       const cast = new Map<string, Column>()

@@ -9,6 +9,7 @@ import { type DataFileRead, DataFileReader, type FooterCache } from '../store/da
 import { DataWriter } from '../store/data-writer.ts'
 import { inside } from '../store/paths.ts'
 import { RollingWriter } from '../store/rolling-writer.ts'
+import type { Shelf } from '../store/shelf.ts'
 import type { TaskContext } from './context.ts'
 import type { BufferedRows, TaskTable } from './task.ts'
 
@@ -22,6 +23,7 @@ export class BucketFiles {
   readonly context: TaskContext
   readonly table: TaskTable
   readonly #folder: string
+  readonly #shelf: Shelf | undefined
   readonly #fileUuid: string
   readonly #schemas: ReadonlyMap<number, TableSchema>
   readonly #footers: FooterCache
@@ -35,12 +37,14 @@ export class BucketFiles {
     folder: string,
     fileUuid: string,
     layout: KvLayout = kvLayout(table.schema),
+    shelf?: Shelf,
   ) {
     this.context = context
     this.table = table
     this.layout = layout
     this.options = resolve(table.schema.options)
     this.#folder = folder
+    this.#shelf = shelf
     this.#fileUuid = fileUuid
     this.#footers = context.footers ?? new Map()
     this.#schemas = new Map([...table.olderSchemas, table.schema].map((schema) => [schema.id, schema]))
@@ -65,6 +69,7 @@ export class BucketFiles {
       layout: this.layout,
       batchRows,
       footers,
+      shelf: this.#shelf?.of(path),
       ...options,
     })
   }

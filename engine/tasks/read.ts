@@ -47,7 +47,7 @@ interface Part {
 export async function runRead(task: ReadTask, context: TaskContext): Promise<ReadResult> {
   const extra = task.where === undefined ? [] : columnsOf(task.where).filter((name) => !task.columns.includes(name))
   const layout = kvLayout(task.table.schema, [...task.columns, ...extra])
-  const files = new BucketFiles(context, task.table, task.folder, '', layout)
+  const files = new BucketFiles(context, task.table, task.folder, '', layout, context.shelf)
   const batches: Batch[] = []
   let rows = 0
   let bytes = 0

@@ -7,9 +7,10 @@ export interface Codec {
   compress(bytes: Uint8Array, level?: number): Uint8Array
   /**
    * `uncompressedBytes` undefined = unknown, as in Avro blocks. Throws `CORRUPT` for damaged input and for any other length
-   * than announced. The output is bounded by what is announced, else by `MAX_DECOMPRESSED_BYTES`.
+   * than announced. The output is bounded by what is announced, else by `MAX_DECOMPRESSED_BYTES`. It may lie at the start of
+   * `target`, where that is given and large enough.
    */
-  decompress(bytes: Uint8Array, uncompressedBytes?: number): Uint8Array
+  decompress(bytes: Uint8Array, uncompressedBytes?: number, target?: Uint8Array): Uint8Array
 }
 
 /** The codecs of this thread. */

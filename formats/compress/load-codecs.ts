@@ -21,9 +21,9 @@ function guarded(codec: Codec): Codec {
   return {
     name: codec.name,
     compress: codec.compress,
-    decompress(bytes, uncompressedBytes) {
+    decompress(bytes, uncompressedBytes, target) {
       if (uncompressedBytes !== undefined) checkAnnounced(codec.name, uncompressedBytes)
-      const result = codec.decompress(bytes, uncompressedBytes)
+      const result = codec.decompress(bytes, uncompressedBytes, target)
       checkLength(codec.name, result.length, uncompressedBytes)
       return result
     },

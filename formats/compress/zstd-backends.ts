@@ -4,11 +4,12 @@ import { loadWasmZstd } from './zstd-wasm.ts'
 
 /**
  * A zstd implementation that is set up. `decompress` gets one frame and either its exact size or a capacity; it throws, or
- * returns fewer bytes, when the frame does not fit, and never allocates more than a small multiple of `capacity`.
+ * returns fewer bytes, when the frame does not fit, and never allocates more than a small multiple of `capacity`. The output may lie in
+ * `target` if that is large enough.
  */
 export interface ZstdBackend {
   compress(bytes: Uint8Array, level: number): Uint8Array
-  decompress(frame: Uint8Array, capacity: number, exact: boolean): Uint8Array
+  decompress(frame: Uint8Array, capacity: number, exact: boolean, target?: Uint8Array): Uint8Array
 }
 
 /** An implementation that may be absent: `load` throws then. */
@@ -44,10 +45,11 @@ function loadNapi(): ZstdBackend {
       if (bound > scratch.length) scratch = new Uint8Array(bound)
       return scratch.slice(0, compressor.compress(scratch, bytes, level))
     },
-    decompress(frame, capacity, exact) {
-      const target = new Uint8Array(capacity)
-      const written = decompressor.decompress(target, frame)
-      return exact ? target.subarray(0, written) : target.slice(0, written)
+    decompress(frame, capacity, exact, target) {
+      const given = target !== undefined && target.length >= capacity
+      const output = given ? target.subarray(0, capacity) : new Uint8Array(capacity)
+      const written = decompressor.decompress(output, frame)
+      return exact || given ? output.subarray(0, written) : output.slice(0, written)
     },
   }
 }

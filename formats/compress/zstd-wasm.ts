@@ -52,14 +52,21 @@ export function loadWasmZstd(): ZstdBackend {
   const zstd = instantiate()
   const source = new WasmBlock(zstd)
   const target = new WasmBlock(zstd)
-  function run(bytes: Uint8Array, capacity: number, call: (to: number, from: number) => number): Uint8Array {
+  function run(
+    bytes: Uint8Array,
+    capacity: number,
+    call: (to: number, from: number) => number,
+    output?: Uint8Array,
+  ): Uint8Array {
     try {
       const from = source.reserve(bytes.length)
       const to = target.reserve(capacity)
       zstd.HEAPU8.set(bytes, from)
       const written = call(to, from)
       if (written < 0) throw new Error(`zstd failed on ${bytes.length} bytes`)
-      return zstd.HEAPU8.slice(to, to + written)
+      if (output === undefined || output.length < written) return zstd.HEAPU8.slice(to, to + written)
+      output.set(zstd.HEAPU8.subarray(to, to + written))
+      return output.subarray(0, written)
     } finally {
       source.trim()
       target.trim()
@@ -70,8 +77,8 @@ export function loadWasmZstd(): ZstdBackend {
       const capacity = zstd._compressBound(bytes.length)
       return run(bytes, capacity, (to, from) => zstd._compress(to, capacity, from, bytes.length, level))
     },
-    decompress(frame, capacity) {
-      return run(frame, capacity, (to, from) => zstd._decompress(to, capacity, from, frame.length))
+    decompress(frame, capacity, _, output) {
+      return run(frame, capacity, (to, from) => zstd._decompress(to, capacity, from, frame.length), output)
     },
   }
 }

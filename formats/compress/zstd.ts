@@ -37,7 +37,7 @@ function zstdCodec(backend: ZstdBackend): Codec {
   return {
     name: 'zstd',
     compress: (bytes, level) => plainBytes(backend.compress(bytes, level ?? DEFAULT_LEVEL)),
-    decompress(bytes, uncompressedBytes) {
+    decompress(bytes, uncompressedBytes, target) {
       const frames = zstdFrames(bytes)
       const parts: Uint8Array[] = []
       let done = 0
@@ -47,8 +47,10 @@ function zstdCodec(backend: ZstdBackend): Codec {
         checkAnnounced('zstd', done + least)
         if (least > left)
           throw corrupt(`zstd: ${least} bytes in the frame at byte ${frame.start}, expected at most ${left}`)
-        const input = frames.length === 1 ? bytes.subarray(frame.start, frame.end) : bytes.slice(frame.start, frame.end)
-        const part = decompressFrame(backend, input, frame.contentBytes, Math.min(left, frame.mostBytes))
+        const alone = frames.length === 1
+        const input = alone ? bytes.subarray(frame.start, frame.end) : bytes.slice(frame.start, frame.end)
+        const most = Math.min(left, frame.mostBytes)
+        const part = decompressFrame(backend, input, frame.contentBytes, most, alone ? target : undefined)
         parts.push(part)
         done += part.length
       }
@@ -58,15 +60,21 @@ function zstdCodec(backend: ZstdBackend): Codec {
   }
 }
 
-function decompressFrame(backend: ZstdBackend, input: Uint8Array, exact: number | undefined, most: number): Uint8Array {
+function decompressFrame(
+  backend: ZstdBackend,
+  input: Uint8Array,
+  exact: number | undefined,
+  most: number,
+  target: Uint8Array | undefined,
+): Uint8Array {
   if (exact !== undefined) {
-    const result = attempt(backend, input, exact, true)
+    const result = attempt(backend, input, exact, true, target)
     checkLength('zstd', result.length, exact)
     return result
   }
   for (let size = Math.min(most, FIRST_GUESS_BYTES); ; size = Math.min(most, size * 2)) {
     try {
-      return attempt(backend, input, size, false)
+      return attempt(backend, input, size, false, target)
     } catch (error) {
       // Implementations do not tell "too small" from "damaged"; the bound ends the search.
       if (size === most) throw error
@@ -74,10 +82,16 @@ function decompressFrame(backend: ZstdBackend, input: Uint8Array, exact: number 
   }
 }
 
-function attempt(backend: ZstdBackend, input: Uint8Array, capacity: number, exact: boolean): Uint8Array {
+function attempt(
+  backend: ZstdBackend,
+  input: Uint8Array,
+  capacity: number,
+  exact: boolean,
+  target: Uint8Array | undefined,
+): Uint8Array {
   let result: Uint8Array
   try {
-    result = plainBytes(backend.decompress(input, capacity, exact))
+    result = plainBytes(backend.decompress(input, capacity, exact, target))
   } catch (cause) {
     throw corrupt(`zstd: a frame of ${input.length} bytes cannot be decompressed into ${capacity}`, cause)
   }

@@ -1,26 +1,11 @@
 import { corrupt, unsupported } from '../bytes/format-error.ts'
-import type { ByteSource } from '../bytes/source.ts'
-import type { CodecName, Codecs } from '../compress/codec.ts'
+import type { CodecName } from '../compress/codec.ts'
+import { type ChunkContext, ChunkPages, type FoundPage } from './chunk-pages.ts'
 import { createBuffer, decodeDictionary } from './decoders.ts'
 import { type ColumnChunk, Encoding, type OffsetIndex, type PageHeader, PageType } from './footer.ts'
-import {
-  ChunkBytes,
-  checkPage,
-  codecName,
-  decompressBody,
-  openDataPage,
-  type PageContent,
-  type ReadCounters,
-} from './page.ts'
+import { codecName, openDataPage, type PageContent } from './page.ts'
 import type { LeafNode } from './schema-tree.ts'
 import type { ValueBuffer } from './value-buffer.ts'
-
-/** What a chunk is read with. */
-export interface ChunkContext {
-  readonly source: ByteSource
-  readonly codecs: Codecs
-  readonly counters: ReadCounters
-}
 
 /** Entries of levels looked at a time in nested columns. */
 const LEVEL_BLOCK = 4096
@@ -46,10 +31,14 @@ export interface NestedRows {
 
 interface OpenPage {
   readonly header: PageHeader
+  /** Place of the header. */
+  readonly offset: number
   readonly bodyOffset: number
   /** Levels, null or not, and how many of them are still to come. */
   left: number
   content: PageContent | undefined
+  /** What it inflates to, where a shelf had it. */
+  readonly bytes: Uint8Array | undefined
 }
 
 /**
@@ -58,9 +47,8 @@ interface OpenPage {
  */
 export class ChunkReader {
   readonly leaf: LeafNode
-  private readonly context: ChunkContext
-  private readonly bytes: ChunkBytes
   private readonly codec: CodecName
+  private readonly pages: ChunkPages
   private readonly rows: number
   private readonly start: number
   private readonly end: number
@@ -90,8 +78,6 @@ export class ChunkReader {
       throw corrupt(`column ${name} has physical type ${meta.type}, its schema says ${leaf.element.type}`)
     }
     this.leaf = leaf
-    this.context = context
-    this.bytes = new ChunkBytes(context.source, context.counters)
     this.codec = codecName(meta.codec)
     this.rows = rows
     const { dictionaryPageOffset: dictionary = 0, dataPageOffset } = meta
@@ -103,6 +89,7 @@ export class ChunkReader {
     if (meta.numValues < 0 || (leaf.repetition === 0 && meta.numValues !== rows)) {
       throw corrupt(`column ${name} has ${meta.numValues} values in a row group of ${rows} rows`)
     }
+    this.pages = new ChunkPages(context, this.codec, this.end)
     this.valuesLeft = meta.numValues
     this.index = index && this.checkIndex(index)
     this.nextPage = this.start
@@ -163,31 +150,19 @@ export class ChunkReader {
     if (this.dictionaryTried || first === undefined) return
     this.dictionaryTried = true
     if (first.offset <= this.start) return
-    const { header, length } = this.bytes.header(this.start, first.offset)
-    if (header.type === PageType.DICTIONARY_PAGE) this.readDictionary(header, this.start + length, first.offset)
+    const page = this.pages.header(this.start, first.offset)
+    if (page.header.type === PageType.DICTIONARY_PAGE) this.readDictionary(this.start, page, first.offset)
   }
 
-  private readDictionary(header: PageHeader, bodyOffset: number, limit: number): void {
+  private readDictionary(offset: number, page: FoundPage, limit: number): void {
+    const { header } = page
     if (this.dictionary !== undefined) throw corrupt(`column ${this.leaf.path.join('.')} has two dictionaries`)
     const { encoding, numValues } = header.dictionaryPage!
     if (encoding !== Encoding.PLAIN && encoding !== Encoding.PLAIN_DICTIONARY) {
       throw unsupported(`Parquet encoding ${encoding} of a dictionary`)
     }
-    const body = this.body(header, bodyOffset, limit)
-    const bytes = decompressBody(this.context.codecs, this.codec, body, header.uncompressedPageSize)
+    const bytes = this.pages.dictionary(offset, page, limit)
     this.dictionary = decodeDictionary(this.leaf.element, bytes, numValues)
-    this.context.counters.pagesDecoded++
-  }
-
-  private body(header: PageHeader, offset: number, limit: number): Uint8Array {
-    if (header.compressedPageSize > this.end - offset) {
-      throw corrupt(
-        `page at byte ${offset} has ${header.compressedPageSize} bytes, ${this.end - offset} are left in its chunk`,
-      )
-    }
-    const body = this.bytes.take(offset, header.compressedPageSize, Math.max(limit, offset + header.compressedPageSize))
-    checkPage(header, body, offset)
-    return body
   }
 
   /** The data page with entries left, moving on as needed; undefined at the end of the chunk. */
@@ -196,10 +171,11 @@ export class ChunkReader {
       this.page = undefined
       if (this.valuesLeft <= 0 || this.nextPage >= this.end) return undefined
       const limit = this.readLimit > this.nextPage ? this.readLimit : this.end
-      const { header, length } = this.bytes.header(this.nextPage, limit)
-      const bodyOffset = this.nextPage + length
+      const offset = this.nextPage
+      const page = this.pages.header(offset, limit)
+      const { header, bodyOffset, bytes } = page
       this.nextPage = bodyOffset + header.compressedPageSize
-      if (header.type === PageType.DICTIONARY_PAGE) this.readDictionary(header, bodyOffset, limit)
+      if (header.type === PageType.DICTIONARY_PAGE) this.readDictionary(offset, page, limit)
       const counts = header.type === PageType.DATA_PAGE ? header.dataPage : header.dataPageV2
       if (counts === undefined || header.type === PageType.INDEX_PAGE) continue
       if (counts.numValues > this.valuesLeft) {
@@ -208,17 +184,22 @@ export class ChunkReader {
         )
       }
       this.valuesLeft -= counts.numValues
-      this.page = { header, bodyOffset, left: counts.numValues, content: undefined }
+      this.page = { header, offset, bodyOffset, left: counts.numValues, content: undefined, bytes }
     }
     return this.page
   }
 
   private content(page: OpenPage): PageContent {
     if (page.content === undefined) {
-      const limit = this.readLimit > page.bodyOffset ? this.readLimit : this.end
-      const body = this.body(page.header, page.bodyOffset, limit)
-      page.content = openDataPage(this.leaf, page.header, body, this.context.codecs, this.codec, this.dictionary)
-      this.context.counters.pagesDecoded++
+      const { header, offset, bodyOffset } = page
+      const limit = this.readLimit > bodyOffset ? this.readLimit : this.end
+      // Of a page from the shelf nothing is stored any more.
+      const body = page.bytes ?? this.pages.body(header, bodyOffset, limit)
+      page.content = openDataPage(this.leaf, header, body, this.codec, this.dictionary, (stored, codec, size) => {
+        const bytes = page.bytes ?? this.pages.inflate(stored, codec, size)
+        if (header.type === PageType.DATA_PAGE) this.pages.keep(offset, { header, bodyOffset, bytes })
+        return bytes
+      })
     }
     return page.content
   }
@@ -274,6 +255,7 @@ export class ChunkReader {
 
   /** The next `count` rows of a column that is not inside anything optional or repeated. */
   takeFlat(count: number): FlatRows {
+    this.pages.goOn(this.page?.content !== undefined)
     const values = createBuffer(this.leaf.element, count, Math.ceil(count * this.meanBytes) + 64)
     const optional = this.leaf.definition > 0
     const valid = optional ? new Uint8Array(count) : undefined
@@ -300,8 +282,14 @@ export class ChunkReader {
     return { values, valid: nulls > 0 ? valid : undefined }
   }
 
+  /** Leaves the pages of the last rows on the shelf, for a reader that goes on among them. Nothing may be read afterwards. */
+  shelve(): void {
+    this.pages.shelve()
+  }
+
   /** The next `count` rows as levels and packed values. */
   takeNested(count: number): NestedRows {
+    this.pages.goOn(this.page?.content !== undefined)
     const values = createBuffer(this.leaf.element, count, Math.ceil(count * this.meanBytes) + 64)
     return this.leaf.repetition === 0 ? this.takeLevels(count, values) : this.takeRepeated(count, values)
   }

@@ -18,6 +18,7 @@ import {
   TAIL_BYTES,
 } from './footer.ts'
 import type { ReadCounters } from './page.ts'
+import type { PageShelf } from './page-shelf.ts'
 import { buildSchemaTree, fieldsOfTree, type LeafNode, type SchemaTree } from './schema-tree.ts'
 
 /** Bytes read at the end of a file at first: most footers fit. */
@@ -168,6 +169,10 @@ export interface ReadOptions {
   readonly batchRows: number
   /** Ascending and disjoint; absent = all rows. */
   readonly ranges?: readonly RowRange[]
+  /** Where pages are looked for, and left by a reader that is given up before its end. */
+  readonly shelf?: PageShelf | undefined
+  /** Pages of the last rows are left there in any case. */
+  readonly again?: boolean | undefined
 }
 
 /**
@@ -176,7 +181,7 @@ export interface ReadOptions {
  * asked for cost no read. A name that the file lacks is UNSUPPORTED.
  */
 export function* readBatches(file: ParquetFile, options: ReadOptions): Generator<PositionedBatch> {
-  const { batchRows, ranges = [{ start: 0, end: file.rows }] } = options
+  const { ranges = [{ start: 0, end: file.rows }] } = options
   const columns = planColumns(file, options)
   let groupStart = 0
   let next = 0
@@ -190,7 +195,7 @@ export function* readBatches(file: ParquetFile, options: ReadOptions): Generator
       if (start < end) local.push({ start, end })
     }
     if (local.length > 0) {
-      for (const { firstRow, batch } of readGroup(file, index, group, columns, local, batchRows)) {
+      for (const { firstRow, batch } of readGroup(file, index, group, columns, local, options)) {
         yield { firstRow: groupStart + firstRow, batch }
       }
     }
@@ -219,23 +224,31 @@ function* readGroup(
   group: RowGroup,
   columns: readonly PlannedColumn[],
   ranges: readonly RowRange[],
-  batchRows: number,
+  { batchRows, shelf, again = false }: ReadOptions,
 ): Generator<PositionedBatch> {
   const partial = ranges[0]!.start > 0 || ranges[0]!.end < group.numRows
+  const { source, codecs, counters } = file
+  const context = { source, codecs, counters, shelf }
   const open = columns.map(({ plan }) =>
     plan.leaves.map((leaf) => {
       const offsets = partial ? readOffsetIndex(file, index, leaf) : undefined
-      return new ChunkReader(file, leaf, group.columns[leaf.index]!, group.numRows, offsets)
+      return new ChunkReader(context, leaf, group.columns[leaf.index]!, group.numRows, offsets)
     }),
   )
   const fields = columns.map(({ field }) => field)
-  for (const { start, end } of ranges) {
-    for (const readers of open) for (const reader of readers) reader.seek(start, end)
-    for (let row = start; row < end; row += batchRows) {
-      const rows = Math.min(batchRows, end - row)
-      const batch = { fields, rows, columns: columns.map(({ plan }, i) => readColumn(plan, open[i]!, rows)) }
-      yield { firstRow: row, batch }
+  let left = true
+  try {
+    for (const { start, end } of ranges) {
+      for (const readers of open) for (const reader of readers) reader.seek(start, end)
+      for (let row = start; row < end; row += batchRows) {
+        const rows = Math.min(batchRows, end - row)
+        const batch = { fields, rows, columns: columns.map(({ plan }, i) => readColumn(plan, open[i]!, rows)) }
+        yield { firstRow: row, batch }
+      }
     }
+    left = again
+  } finally {
+    if (left) for (const readers of open) for (const reader of readers) reader.shelve()
   }
 }
 

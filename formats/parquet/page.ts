@@ -140,23 +140,35 @@ function hex(crc: number): string {
   return (crc >>> 0).toString(16).padStart(8, '0')
 }
 
-/** Inflates `body`; empty stays empty, whatever the codec: writers differ on whether nothing is compressed to something. */
-export function decompressBody(codecs: Codecs, name: CodecName, body: Uint8Array, size: number): Uint8Array {
+/**
+ * Inflates `body`, perhaps into `target`; empty stays empty, whatever the codec: writers differ on whether nothing is compressed to
+ * something.
+ */
+export function decompressBody(
+  codecs: Codecs,
+  name: CodecName,
+  body: Uint8Array,
+  size: number,
+  target?: Uint8Array,
+): Uint8Array {
   if (size === 0) return new Uint8Array(0)
   if (size > body.length * MAX_EXPANSION[name] + 1024) {
     throw corrupt(`page of ${body.length} bytes claims to be ${size} bytes uncompressed with ${name}`)
   }
-  return codecs.get(name).decompress(body, size)
+  return codecs.get(name).decompress(body, size, target)
 }
+
+/** Inflates what is stored of a page to so many bytes. */
+export type Inflate = (stored: Uint8Array, codec: CodecName, size: number) => Uint8Array
 
 /** Takes apart a data page of either version. Damage that shows up first inside a level or value is found when it is read. */
 export function openDataPage(
   leaf: LeafNode,
   header: PageHeader,
   body: Uint8Array,
-  codecs: Codecs,
   codec: CodecName,
   dictionary: ValueBuffer | undefined,
+  inflate: Inflate,
 ): PageContent {
   const v2 = header.dataPageV2
   if (header.type === PageType.DATA_PAGE_V2 && v2 !== undefined) {
@@ -171,7 +183,7 @@ export function openDataPage(
     }
     const stored = body.subarray(levelBytes)
     const name = v2.isCompressed === false ? 'none' : codec
-    const bytes = decompressBody(codecs, name, stored, header.uncompressedPageSize - levelBytes)
+    const bytes = inflate(stored, name, header.uncompressedPageSize - levelBytes)
     return {
       repetition: leaf.repetition > 0 ? new RleDecoder(body, 0, repetitionBytes, bitsFor(leaf.repetition)) : undefined,
       definition:
@@ -180,7 +192,7 @@ export function openDataPage(
     }
   }
   const v1 = header.dataPage!
-  const bytes = decompressBody(codecs, codec, body, header.uncompressedPageSize)
+  const bytes = inflate(body, codec, header.uncompressedPageSize)
   const repetition = levelsV1(bytes, 0, v1.numValues, leaf.repetition, v1.repetitionLevelEncoding)
   const definition = levelsV1(bytes, repetition.end, v1.numValues, leaf.definition, v1.definitionLevelEncoding)
   return {
