@@ -11,3 +11,12 @@ export function localContext(): TaskContext {
   context ??= { fs: createNodeFileSystem(), clock: nodeClock, codecs: loadCodecs(), shelf: new Shelf() }
   return context
 }
+
+/** Sets zstd up while the thread waits for its first task; where it is absent, the task that needs it will say so. */
+export function warmUp(): void {
+  try {
+    localContext().codecs.get('zstd')
+  } catch {
+    // Not every table is compressed with it.
+  }
+}

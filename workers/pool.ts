@@ -1,6 +1,8 @@
 import { TableError } from '../engine/errors.ts'
 import type { Executor, RunOptions } from '../engine/ports/executor.ts'
 import type { Task, TaskResult } from '../engine/tasks/task.ts'
+import { Guests } from './guests.ts'
+import type { HostTask } from './hosted.ts'
 import { Lanes } from './lanes.ts'
 import { Threads } from './threads.ts'
 import { fromWire, type WireResult } from './wire.ts'
@@ -16,70 +18,105 @@ export interface PoolOptions {
 }
 
 /**
- * Runs tasks on threads, one each. Threads start with the first task and stay warm. A running task keeps the process alive; an
- * idle pool does not, closed or not. Flushes, sorts and reads overtake waiting compactions.
+ * Runs tasks on threads, one each. Threads start with the first task, or with `warm`, and stay. A running task keeps the process
+ * alive; an idle pool does not, closed or not. Flushes, sorts and reads overtake waiting compactions, and where running
+ * compactions hold all threads, these run them between two windows.
  */
 export function createPool(options: PoolOptions): Executor<Task, TaskResult> {
-  const lanes = new Lanes(options.threads)
-  let threads: Promise<Threads> | undefined
+  const lanes = new Lanes(options.threads, () => new Guests())
+  let threads: Threads | undefined
   let closing: Promise<void> | undefined
 
   async function run(task: Task, { signal }: RunOptions = {}): Promise<TaskResult> {
-    if (closing !== undefined) throw closed()
-    let release: () => void
-    try {
-      release = await lanes.acquire(task.kind === 'compact' ? 'background' : 'urgent', signal)
-    } catch (error) {
-      throw signal?.aborted ? aborted(signal) : error
-    }
-    try {
-      return await onThread(task, signal)
-    } finally {
-      release()
+    for (;;) {
+      if (closing !== undefined) throw closed()
+      const place = await lanes.acquire(task.kind === 'compact' ? 'background' : 'urgent', signal).catch((error) => {
+        throw signal?.aborted ? aborted(signal) : error
+      })
+      try {
+        const answer =
+          place.kind === 'guest' ? await asGuest(task, place.host!, signal) : await onThread(task, place.host, signal)
+        if (answer === undefined) continue
+        if (answer.ok) return answer.value
+        const error = fromWire(answer.error)
+        throw signal?.aborted && error.code === 'ABORTED' ? aborted(signal) : error
+      } finally {
+        place.release()
+      }
     }
   }
 
-  async function onThread(task: Task, signal: AbortSignal | undefined): Promise<TaskResult> {
-    const started = await start()
-    const kill = new AbortController()
-    const disarm = onAbort(signal, () => cancel(task, kill, options.graceMillis))
-    let answer: WireResult<TaskResult>
+  /** Undefined when the host ended before it came to the task. A guest is never ended by force: its host would end with it. */
+  async function asGuest(
+    task: Task,
+    host: Guests,
+    signal: AbortSignal | undefined,
+  ): Promise<WireResult<TaskResult> | undefined> {
+    const disarm = onAbort(signal, () => {
+      raise(task)
+      return () => undefined
+    })
     try {
-      answer = (await started.run(task, kill)) as WireResult<TaskResult>
+      return await host.run(task)
     } catch (error) {
+      throw threadLost(task, error)
+    } finally {
+      disarm()
+    }
+  }
+
+  async function onThread(
+    task: Task,
+    host: Guests | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<WireResult<TaskResult>> {
+    const kill = new AbortController()
+    const disarm = onAbort(signal, () => {
+      host?.stop()
+      return cancel(task, kill, options.graceMillis, host)
+    })
+    try {
+      const sent: Task | HostTask = host === undefined ? task : { ...task, guests: host.door }
+      const answer = (await start().run(
+        sent,
+        kill,
+        host === undefined ? [] : [host.door.port],
+      )) as WireResult<TaskResult>
+      host?.answered()
+      return answer
+    } catch (error) {
+      host?.lost(error)
       throw signal?.aborted ? aborted(signal) : threadLost(task, error)
     } finally {
       disarm()
     }
-    if (answer.ok) return answer.value
-    const error = fromWire(answer.error)
-    throw signal?.aborted && error.code === 'ABORTED' ? aborted(signal) : error
   }
 
-  /** A start that failed is forgotten: the next task tries again. */
-  function start(): Promise<Threads> {
-    if (threads !== undefined) return threads
-    const starting = Threads.start({
+  function start(): Threads {
+    threads ??= Threads.start({
       threads: options.threads,
       heapMegabytes: options.heapMegabytes,
       entry: options.entry ?? new URL('./entry.js', import.meta.url),
     })
-    threads = starting
-    starting.catch(() => {
-      if (threads === starting) threads = undefined
-    })
-    return starting
+    return threads
   }
 
   async function close(): Promise<void> {
     lanes.refuse(closed())
     await lanes.idle()
-    if (threads !== undefined) await (await threads).close()
+    await threads?.close()
   }
 
   return {
     threads: options.threads,
     run,
+    warm() {
+      try {
+        if (closing === undefined) start()
+      } catch {
+        // The first task tries again, and tells.
+      }
+    },
     close() {
       closing ??= close()
       return closing
@@ -88,13 +125,23 @@ export function createPool(options: PoolOptions): Executor<Task, TaskResult> {
 }
 
 /**
- * A running task sees its cancel flag, removes its files and answers. If it has not after the grace time, its thread is ended;
- * what it wrote is then left to the owner of its `fileUuid`. Returns how to call that off.
+ * A running task sees its cancel flag, removes its files and answers. If it has not after the grace time, its thread is ended,
+ * but not in the middle of a guest's task; what it wrote is then left to the owner of its `fileUuid`. Returns how to call that
+ * off.
  */
-function cancel(task: Task, kill: AbortController, graceMillis: number): () => void {
-  if ('cancel' in task) Atomics.store(task.cancel, 0, 1)
-  const timer = setTimeout(() => kill.abort(), graceMillis)
+function cancel(task: Task, kill: AbortController, graceMillis: number, host: Guests | undefined): () => void {
+  raise(task)
+  let timer = setTimeout(end, graceMillis)
+  function end(): void {
+    if (host?.busy) timer = setTimeout(end, graceMillis)
+    else kill.abort()
+  }
   return () => clearTimeout(timer)
+}
+
+/** Sets the cancel flag of a task that has one. */
+function raise(task: Task): void {
+  if ('cancel' in task) Atomics.store(task.cancel, 0, 1)
 }
 
 /** Calls `start` when the signal fires, or has fired; the function returned undoes what `start` began. */

@@ -1,5 +1,8 @@
-import type { Worker } from 'node:worker_threads'
+import { createRequire } from 'node:module'
+import type { MessagePort, Worker } from 'node:worker_threads'
 import type { Piscina } from 'piscina'
+
+const require = createRequire(import.meta.url)
 
 export interface ThreadOptions {
   readonly threads: number
@@ -35,8 +38,9 @@ export class Threads {
     this.#watch()
   }
 
-  static async start(options: ThreadOptions): Promise<Threads> {
-    const { Piscina } = await import('piscina')
+  /** In one step: a caller who goes on to fill buffers would keep the event loop from finishing it. */
+  static start(options: ThreadOptions): Threads {
+    const { Piscina } = require('piscina') as typeof import('piscina')
     return new Threads(
       new Piscina({
         filename: options.entry.href,
@@ -54,11 +58,11 @@ export class Threads {
     )
   }
 
-  /** Runs a task. Aborting `kill` ends its thread. Rejects with what ended the thread, once it has ended. */
-  async run(task: unknown, kill: AbortController): Promise<unknown> {
+  /** Runs a task, to which `ports` move. Aborting `kill` ends its thread. Rejects with what ended the thread, once it has ended. */
+  async run(task: unknown, kill: AbortController, ports: MessagePort[] = []): Promise<unknown> {
     this.#kills.add(kill)
     try {
-      return await this.#piscina.run(task, { signal: kill.signal })
+      return await this.#piscina.run(task, { signal: kill.signal, transferList: ports })
     } catch (error) {
       const live = new Set(this.#piscina.threads)
       await Promise.all([...this.#exits].map(([thread, exit]) => (live.has(thread) ? undefined : exit)))

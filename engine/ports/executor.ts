@@ -16,6 +16,8 @@ export interface Executor<Task extends AnyTask, Result> {
   /** Tasks that can run at once; 0 = inline, on the caller's thread. */
   readonly threads: number
   run(task: Task, options?: RunOptions): Promise<Result>
+  /** Begins what the first task would wait for: threads and their codecs. */
+  warm?(): void
   /** Waits for running tasks, refuses new ones, ends the threads. */
   close(): Promise<void>
 }

@@ -69,6 +69,7 @@ export class RowWrites {
         value: mutations,
       })
     }
+    this.#warm()
     const batches = mutations.map((mutation): WriteBatch => {
       if (typeof mutation === 'object' && mutation !== null && Object.keys(mutation).length === 1) {
         if ('put' in mutation) return { kind: INSERT, values: this.#encoder.rows(listOf(mutation.put)) }
@@ -83,9 +84,15 @@ export class RowWrites {
 
   /** Converting may have to load apache-arrow first; the place in the order of writes is taken by the call all the same. */
   async writeArrow(batch: RecordBatch, signal: AbortSignal | undefined): Promise<void> {
+    this.#warm()
     const converted = this.#convert(batch)
     converted.catch(() => undefined)
     await this.#inOrder(async () => [{ kind: INSERT, values: await converted }], signal)
+  }
+
+  /** Whoever writes will commit: threads start while rows come in. */
+  #warm(): void {
+    this.state.core.services.executor.warm?.()
   }
 
   async commit(options: CommitOptions): Promise<CommitResult> {

@@ -9,7 +9,7 @@ export interface TaskContext {
   readonly fs: FileSystem
   readonly clock: Clock
   readonly codecs: Codecs
-  /** Lets the event loop of an inline executor breathe; threads need no pause. */
+  /** Taken between two windows: lets the event loop breathe that the task shares with others, or more urgent tasks on its thread. */
   readonly pause?: (() => Promise<void>) | undefined
   /** Footers that outlive the task; without it a task keeps those of its own files. */
   readonly footers?: FooterCache | undefined

@@ -5,7 +5,7 @@ import type { Batch, FixedColumn } from '../../formats/column/column.ts'
 import { sliceBatch } from '../../formats/column/slice.ts'
 import { batchOfRows } from '../../formats/column/values.ts'
 import type { Field } from '../../formats/types/row-type.ts'
-import { movedAnswer } from '../../workers/moved.ts'
+import { answerOf, movedByPiscina } from '../../workers/moved.ts'
 import type { WireResult } from '../../workers/wire.ts'
 
 const fields: readonly Field[] = [
@@ -25,7 +25,7 @@ function result(batches: readonly Batch[]): ReadResult {
 
 t.test('a read result travels in buffers of its own size, which are moved and not cloned', async (t) => {
   const page = part()
-  const answer = (await movedAnswer(result([page, page]))) as unknown as Record<symbol, unknown>
+  const answer = (await movedByPiscina(answerOf(result([page, page])))) as unknown as Record<symbol, unknown>
   const buffers = answer[transferableSymbol as symbol] as ArrayBuffer[]
   t.equal(new Set(buffers).size, buffers.length)
   const bytes = buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0)
@@ -53,7 +53,10 @@ t.test('a column that fills its buffers travels in them, one that others share m
     rows: 1000,
     columns: [{ kind: 'fixed', length: 1000, values: array }],
   })
-  const answer = (await movedAnswer(result([whole(values), whole(shared)]))) as unknown as Record<symbol, unknown>
+  const answer = (await movedByPiscina(answerOf(result([whole(values), whole(shared)])))) as unknown as Record<
+    symbol,
+    unknown
+  >
   const buffers = answer[transferableSymbol as symbol] as ArrayBuffer[]
   t.equal(buffers.length, 2)
   t.ok(buffers.includes(values.buffer), 'no copy')
