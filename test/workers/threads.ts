@@ -33,7 +33,7 @@ export function openFaulty(place: Place, options: Partial<PoolOptions> = {}): Wa
     fs: createNodeFileSystem({ sync: false }),
     clock: nodeClock,
     random: nodeRandom,
-    codecs: loadCodecs,
+    codecs: loadCodecs(),
     executor: createPool({ threads: 2, graceMillis: 100, entry: faultyEntry, ...options }),
     readOnly: false,
     durable: false,
