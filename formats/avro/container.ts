@@ -1,8 +1,8 @@
 import { corrupt, FormatError } from '../bytes/format-error.ts'
 import { avroCodecName, type BlockCodecs, blockCodec } from './block-codec.ts'
 import { AvroReader, AvroWriter } from './cursor.ts'
-import type { Layout } from './records.ts'
-import { type AvroRecord, parseAvroSchema } from './schema.ts'
+import type { Layout, Read } from './records.ts'
+import { parseAvroSchema } from './schema.ts'
 
 const MAGIC = Uint8Array.of(0x4f, 0x62, 0x6a, 0x01)
 const SYNC_BYTES = 16
@@ -13,7 +13,8 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const utf8 = new TextEncoder()
 
 interface Header {
-  readonly schema: AvroRecord
+  /** JSON. */
+  readonly schema: string
   readonly codec: string
   readonly sync: Uint8Array
 }
@@ -27,7 +28,7 @@ interface Header {
 export function decodeContainer<T>(file: Uint8Array, layout: Layout<T>, codecs: BlockCodecs): T[] {
   const input = new AvroReader(file, 'Avro file')
   const { schema, codec: codecName, sync } = readHeader(input)
-  const read = layout.resolve(schema, 'the record')
+  const read = resolved(layout, schema)
   const codec = blockCodec(codecName, codecs)
   const records: T[] = []
   while (input.remaining > 0) {
@@ -101,6 +102,17 @@ export function encodeContainer<T>(
   return header.written().slice()
 }
 
+/** What each layout was resolved against last: the files of a table nearly all have one schema. */
+const lastResolved = new WeakMap<object, { readonly schema: string; readonly read: Read<unknown> }>()
+
+function resolved<T>(layout: Layout<T>, schema: string): Read<T> {
+  const last = lastResolved.get(layout)
+  if (last?.schema === schema) return last.read as Read<T>
+  const read = layout.resolve(parseAvroSchema(schema), 'the record')
+  lastResolved.set(layout, { schema, read })
+  return read
+}
+
 function readHeader(input: AvroReader): Header {
   if (!equal(input.take(MAGIC.length, 'the magic number'), MAGIC))
     throw input.error('not an Avro file: expected "Obj" 01', 0)
@@ -117,7 +129,7 @@ function readHeader(input: AvroReader): Header {
   if (schema === undefined) throw input.error('the header has no avro.schema')
   const sync = input.take(SYNC_BYTES, 'the sync marker')
   return {
-    schema: parseAvroSchema(text(schema, 'avro.schema')),
+    schema: text(schema, 'avro.schema'),
     codec: codec === undefined ? 'null' : text(codec, 'avro.codec'),
     sync,
   }

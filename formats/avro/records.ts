@@ -242,7 +242,7 @@ export function record<T extends object>(
 
   /** Assigning to a copy of one template gives all records the same shape: property reads of the engine stay monomorphic. */
   function resolveRecord(writer: AvroRecord, field: string): Read<T> {
-    const template: Record<string, unknown> = {}
+    let template: Record<string, unknown> = {}
     for (const [i, key] of keys.entries()) {
       const { absent } = layouts[i]!
       if (absent === undefined && !writer.fields.some((other) => other.name === names[i])) {
@@ -262,6 +262,7 @@ export function record<T extends object>(
       else if (name === '_VERSION' && version !== undefined) reads.push(checkVersion(type, version))
       else reads.push((input) => skip(type, input))
     }
+    let first = true
     return (input) => {
       const value = { ...template }
       for (let i = 0; i < reads.length; i++) {
@@ -269,6 +270,9 @@ export function record<T extends object>(
         const target = targets[i]
         if (target !== undefined) value[target] = read
       }
+      // Copies of a record need no change of shape for what is put into them: twice as fast as copies of nothing.
+      if (first) template = { ...value }
+      first = false
       return value as T
     }
   }

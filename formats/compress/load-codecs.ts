@@ -33,31 +33,28 @@ function guarded(codec: Codec): Codec {
 const loaded = new Map<string, Codecs>()
 
 /**
- * The codecs of this thread, one set for each choice. zstd is set up when it is first asked for, some 10 ms where it is
- * WebAssembly: `UNSUPPORTED` then when no implementation is there. `zstd` names one (`napi`, `node`, `wasm-zstd`), set up at
- * once; without it the fastest present is taken.
+ * The codecs of this thread, one set for each choice. `zstd` names one implementation (`napi`, `node`, `wasm-zstd`), which is
+ * set up at once: `UNSUPPORTED` when it is absent. Without it the fastest present is set up when it is needed.
  */
 export function loadCodecs(options: { readonly zstd?: string } = {}): Codecs {
   const choice = options.zstd ?? ''
   let codecs = loaded.get(choice)
   if (codecs === undefined) {
-    codecs = codecsWith(options.zstd)
-    if (options.zstd !== undefined) codecs.get('zstd')
+    codecs = setUp(options.zstd)
     loaded.set(choice, codecs)
   }
   return codecs
 }
 
-function codecsWith(zstd: string | undefined): Codecs {
-  const others = [none, ...[snappyCodec, gzipCodec, lz4RawCodec, lz4HadoopCodec, brotliCodec].map(guarded)]
-  const byName = new Map<CodecName, Codec>(others.map((codec) => [codec.name, codec]))
+function setUp(zstd: string | undefined): Codecs {
+  const others = [snappyCodec, gzipCodec, lz4RawCodec, lz4HadoopCodec, brotliCodec, loadZstd(zstd)]
+  const byName = new Map<CodecName, Codec>([
+    ['none', none],
+    ...others.map((codec) => [codec.name, guarded(codec)] as const),
+  ])
   return {
     get(name) {
-      let codec = byName.get(name)
-      if (codec === undefined && name === 'zstd') {
-        codec = guarded(loadZstd(zstd))
-        byName.set(name, codec)
-      }
+      const codec = byName.get(name)
       if (codec === undefined) throw unsupported(`compression '${name}' is not known`)
       return codec
     },

@@ -4,15 +4,30 @@ import { checkAnnounced, checkLength, FIRST_GUESS_BYTES, MAX_DECOMPRESSED_BYTES,
 import type { ZstdBackend } from './zstd-backends.ts'
 import { zstdBackends } from './zstd-backends.ts'
 import { zstdFrames } from './zstd-frame.ts'
+import { decompressSmall, isPlainFrame, SMALL_BYTES } from './zstd-small.ts'
 
 /** Level used when none is given; Paimon's `file.compression.zstd-level`. */
 const DEFAULT_LEVEL = 1
 
 /**
  * The zstd codec over the fastest implementation that loads here, in this order: `napi` (zstd-napi, when the user installed
- * it), `node` (node:zlib, Node 22.15 on), `wasm-zstd`. `choice` names one and fails when it does not load.
+ * it), `node` (node:zlib, Node 22.15 on), `wasm-zstd`. It is set up when something is compressed, or a frame is not small.
+ * `choice` names one, set up at once: `UNSUPPORTED` when it does not load.
  */
 export function loadZstd(choice: string | undefined): Codec {
+  let backend = choice === undefined ? undefined : loadBackend(choice)
+  let small = 0
+  return zstdCodec((frame, contentBytes = Number.POSITIVE_INFINITY) => {
+    if (backend === undefined && frame !== undefined && isPlainFrame(frame)) {
+      small += contentBytes
+      if (small <= SMALL_BYTES) return smallFrames
+    }
+    backend ??= loadBackend(undefined)
+    return backend
+  })
+}
+
+function loadBackend(choice: string | undefined): ZstdBackend {
   const wanted = choice === undefined ? zstdBackends : zstdBackends.filter((backend) => backend.name === choice)
   if (wanted.length === 0) {
     const names = zstdBackends.map((backend) => backend.name).join(', ')
@@ -21,7 +36,7 @@ export function loadZstd(choice: string | undefined): Codec {
   const causes: unknown[] = []
   for (const candidate of wanted) {
     try {
-      return zstdCodec(candidate.load())
+      return candidate.load()
     } catch (cause) {
       causes.push(cause)
     }
@@ -32,11 +47,18 @@ export function loadZstd(choice: string | undefined): Codec {
   })
 }
 
+const smallFrames: ZstdBackend = {
+  compress: () => {
+    throw new Error('small frames are only decompressed')
+  },
+  decompress: decompressSmall,
+}
+
 /** Frames are found and bounded here, once for all implementations; each only has to decompress one sound-looking frame. */
-function zstdCodec(backend: ZstdBackend): Codec {
+function zstdCodec(backendFor: (frame?: Uint8Array, contentBytes?: number) => ZstdBackend): Codec {
   return {
     name: 'zstd',
-    compress: (bytes, level) => plainBytes(backend.compress(bytes, level ?? DEFAULT_LEVEL)),
+    compress: (bytes, level) => plainBytes(backendFor().compress(bytes, level ?? DEFAULT_LEVEL)),
     decompress(bytes, uncompressedBytes, target) {
       const frames = zstdFrames(bytes)
       const parts: Uint8Array[] = []
@@ -50,6 +72,7 @@ function zstdCodec(backend: ZstdBackend): Codec {
         const alone = frames.length === 1
         const input = alone ? bytes.subarray(frame.start, frame.end) : bytes.slice(frame.start, frame.end)
         const most = Math.min(left, frame.mostBytes)
+        const backend = backendFor(input, frame.contentBytes)
         const part = decompressFrame(backend, input, frame.contentBytes, most, alone ? target : undefined)
         parts.push(part)
         done += part.length

@@ -57,6 +57,7 @@ const packages: Readonly<Record<string, RegExp>> = {
   avsc: /^formats\/avro\//,
   piscina: /^workers\//,
   '@foxglove/wasm-zstd': /^formats\/compress\//,
+  fzstd: /^formats\/compress\//,
   hyparquet: /^tools\/demo\//,
   'hyparquet-compressors': /^tools\/demo\//,
 }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { zstdFrames } from '../../../formats/compress/zstd-frame.ts'
+import { decompressSmall, isPlainFrame } from '../../../formats/compress/zstd-small.ts'
 import { codecContract, codecKeepsMemory, prose } from '../../contract/codec.ts'
 
 const hex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.replaceAll(' ', ''), 'hex'))
@@ -65,6 +66,39 @@ t.test('every implementation present', async (t) => {
 
 t.test('an implementation that is not there is refused', async (t) => {
   t.throws(() => loadCodecs({ zstd: 'nothing' }), { code: 'UNSUPPORTED', message: /nothing/ })
+})
+
+t.test('small frames before an implementation is set up', (t) => {
+  const wasm = loadCodecs({ zstd: 'wasm-zstd' }).get('zstd')
+  const contents = [0, 1, 255, 1000, 131_072, 200_000, 262_144].map((bytes) => prose(bytes))
+  contents.push(
+    new Uint8Array(200_000),
+    Uint8Array.from({ length: 5000 }, (_, i) => (i * i * 2654435761) >>> 24),
+  )
+  for (const bytes of contents) {
+    for (const level of [1, 3, 9]) {
+      const frame = wasm.compress(bytes, level)
+      t.equal(isPlainFrame(frame), true)
+      t.same(decompressSmall(frame, bytes.length), bytes, `${bytes.length} bytes, level ${level}`)
+    }
+  }
+  const frame = wasm.compress(prose(1000))
+  const lengthOf = (bytes: Uint8Array) => {
+    try {
+      return decompressSmall(bytes, 1000).length
+    } catch {
+      return 0
+    }
+  }
+  // Nothing past the end, and nothing made up for what is missing.
+  for (let at = 5; at < frame.length; at++) {
+    t.ok(lengthOf(frame.map((byte, index) => (index === at ? byte ^ 0x11 : byte))) <= 1000, `damaged at ${at}`)
+    t.ok(lengthOf(frame.subarray(0, at)) < 1000, `cut at ${at}`)
+  }
+  const flagged = (flag: number) => frame.map((byte, index) => (index === 4 ? byte ^ flag : byte))
+  t.notOk(isPlainFrame(flagged(0x04)), 'a checksum, which it would not test')
+  t.notOk(isPlainFrame(flagged(0x20)), 'a window, which it would allocate')
+  t.end()
 })
 
 t.test('frame headers', (t) => {
