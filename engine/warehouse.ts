@@ -10,7 +10,7 @@ import { checkNames } from './options/check-names.ts'
 import type { Clock } from './ports/clock.ts'
 import type { FileSystem } from './ports/file-system.ts'
 import type { Random } from './ports/random.ts'
-import { footersIn, type PointCache } from './read/blocks.ts'
+import { footersIn, type PointCache, pagesIn } from './read/blocks.ts'
 import { Cache } from './store/cache.ts'
 import { openTableStore } from './store/table-store.ts'
 import {
@@ -296,6 +296,7 @@ export class Warehouse {
       executor,
       blocks: this.#blocks,
       footers: footersIn(this.#blocks),
+      pages: pagesIn(this.#blocks),
       smallReads,
       durable,
       tempDirectory,

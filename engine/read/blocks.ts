@@ -3,8 +3,10 @@ import { buffersOf } from '../../formats/column/copy.ts'
 import { compareRowToKey } from '../../formats/column/key-bounds.ts'
 import { concatColumns, sliceColumn } from '../../formats/column/slice.ts'
 import type { ParquetFooter } from '../../formats/parquet/file-read.ts'
+import type { ShelvedPage } from '../../formats/parquet/page-shelf.ts'
 import type { Cache } from '../store/cache.ts'
 import type { FooterCache } from '../store/data-reader.ts'
+import type { PageShelves } from '../store/shelf.ts'
 
 /**
  * A stretch of a data file in memory: the keys of its rows, and other columns by their position in the layout once somebody has
@@ -39,8 +41,14 @@ interface Footer {
   readonly footer: ParquetFooter
 }
 
+/** A page of a data file that a small range was read from, decompressed. */
+interface Page {
+  readonly kind: 'page'
+  readonly page: ShelvedPage
+}
+
 /** What the cache of point reads holds. */
-export type PointCache = Cache<Block | Directory | Footer>
+export type PointCache = Cache<Block | Directory | Footer | Page>
 
 /** The footers of open files among the other entries: one limit holds for all. */
 export function footersIn(cache: PointCache): FooterCache {
@@ -56,6 +64,21 @@ export function footersIn(cache: PointCache): FooterCache {
   }
 }
 
+/** Pages of small ranges among the other entries: decompressing is most of what such a range costs. */
+export function pagesIn(cache: PointCache): PageShelves {
+  return {
+    of: (path) => ({
+      keepsAll: true,
+      take(offset) {
+        const entry = cache.get(`${path} page ${offset}`)
+        return entry?.kind === 'page' ? entry.page : undefined
+      },
+      put: (offset, page) =>
+        cache.set(`${path} page ${offset}`, { kind: 'page', page }, page.bytes.buffer.byteLength + PAGE_BYTES),
+    }),
+  }
+}
+
 /** Keeps a block, or counts the columns that came to it. */
 export function keepBlock(cache: PointCache, block: Block): void {
   const present = block.columns.filter((column) => column !== undefined)
@@ -66,6 +89,9 @@ export function keepBlock(cache: PointCache, block: Block): void {
     buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0),
   )
 }
+
+/** About what a page takes beside its bytes. */
+const PAGE_BYTES = 512
 
 /** About what the directory takes a block. */
 const DIRECTORY_BYTES = 256

@@ -15,6 +15,7 @@ import type { PointCache } from '../read/blocks.ts'
 import type { FooterCache } from '../store/data-reader.ts'
 import type { DataPaths } from '../store/paths.ts'
 import { Pins } from '../store/pins.ts'
+import type { PageShelves } from '../store/shelf.ts'
 import { dataPathsOf, type TableStore } from '../store/table-store.ts'
 import { advanceView, bucketOf, bucketsOf, loadView, type TableView } from '../store/view.ts'
 import type { TaskContext } from '../tasks/context.ts'
@@ -30,6 +31,8 @@ export interface TableServices {
   readonly blocks: PointCache
   /** Footers of data files, in the same memory as `blocks`. */
   readonly footers: FooterCache
+  /** Pages of ranges that were read on this thread, in the same memory. */
+  readonly pages: PageShelves
   /** False: every read of a range goes to the executor. */
   readonly smallReads?: boolean | undefined
   readonly durable: boolean
@@ -116,7 +119,7 @@ export class TableCore {
   /** For tasks that are too small for a thread. */
   get taskContext(): TaskContext {
     const { fs, codecs } = this.store
-    return { fs, codecs, clock: this.services.clock, footers: this.services.footers }
+    return { fs, codecs, clock: this.services.clock, footers: this.services.footers, shelf: this.services.pages }
   }
 
   get taskTable(): TaskTable {

@@ -2,7 +2,7 @@ import type { Codecs } from '../../formats/compress/codec.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileSystem } from '../ports/file-system.ts'
 import type { FooterCache } from '../store/data-reader.ts'
-import type { Shelf } from '../store/shelf.ts'
+import type { PageShelves } from '../store/shelf.ts'
 
 /** What a task may use beside its descriptor: ports and codecs of the thread it runs on. */
 export interface TaskContext {
@@ -14,5 +14,5 @@ export interface TaskContext {
   /** Footers that outlive the task; without it a task keeps those of its own files. */
   readonly footers?: FooterCache | undefined
   /** Pages that stretches of scans end in, for the stretches that go on there. */
-  readonly shelf?: Shelf | undefined
+  readonly shelf?: PageShelves | undefined
 }

@@ -9,7 +9,7 @@ import { type DataFileRead, DataFileReader, type FooterCache } from '../store/da
 import { DataWriter } from '../store/data-writer.ts'
 import { inside } from '../store/paths.ts'
 import { RollingWriter } from '../store/rolling-writer.ts'
-import type { Shelf } from '../store/shelf.ts'
+import type { PageShelves } from '../store/shelf.ts'
 import type { TaskContext } from './context.ts'
 import type { BufferedRows, TaskTable } from './task.ts'
 
@@ -18,15 +18,15 @@ export type OpenOptions = Pick<DataFileRead, 'prune' | 'unread'>
 
 /** The files of one bucket as a task sees them: reads them as one layout, writes new ones under the task's uuid. */
 export class BucketFiles {
-  readonly options: ResolvedOptions
   readonly layout: KvLayout
   readonly context: TaskContext
   readonly table: TaskTable
   readonly #folder: string
-  readonly #shelf: Shelf | undefined
+  readonly #shelf: PageShelves | undefined
   readonly #fileUuid: string
   readonly #schemas: ReadonlyMap<number, TableSchema>
   readonly #footers: FooterCache
+  #options: ResolvedOptions | undefined
   #counter = 0
   bytesRead = 0
   pagesDecoded = 0
@@ -37,17 +37,22 @@ export class BucketFiles {
     folder: string,
     fileUuid: string,
     layout: KvLayout = kvLayout(table.schema),
-    shelf?: Shelf,
+    shelf?: PageShelves,
   ) {
     this.context = context
     this.table = table
     this.layout = layout
-    this.options = resolve(table.schema.options)
     this.#folder = folder
     this.#shelf = shelf
     this.#fileUuid = fileUuid
     this.#footers = context.footers ?? new Map()
     this.#schemas = new Map([...table.olderSchemas, table.schema].map((schema) => [schema.id, schema]))
+  }
+
+  /** Readers do without: working options out takes longer than many a read. */
+  get options(): ResolvedOptions {
+    this.#options ??= resolve(this.table.schema.options)
+    return this.#options
   }
 
   /** Opens a data file, to be given back to `close`; what it yields has the layout of these files. */

@@ -87,13 +87,17 @@ export class ChunkPages {
       return decompressBody(this.#codecs, name, this.body(header, bodyOffset, limit), header.uncompressedPageSize)
     }
     const bytes = known ?? inflate()
-    this.#dictionary = { offset, page: { header, bodyOffset, bytes } }
+    const page = { header, bodyOffset, bytes }
+    if (this.#shelf?.keepsAll !== true) this.#dictionary = { offset, page }
+    else if (known === undefined) this.#shelf.put(offset, page)
     return bytes
   }
 
-  /** A data page of version 1 that has been opened. */
-  keep(offset: number, page: ShelvedPage): void {
-    if (this.#shelf !== undefined) this.#kept.push({ offset, page })
+  /** A data page of version 1 that has been opened; `known` if a shelf had it. */
+  keep(offset: number, page: ShelvedPage, known: boolean): void {
+    if (this.#shelf?.keepsAll !== true) {
+      if (this.#shelf !== undefined) this.#kept.push({ offset, page })
+    } else if (!known) this.#shelf.put(offset, page)
   }
 
   /** More rows are asked for: pages that are used up are not wanted again. `open` = the last one is not. */

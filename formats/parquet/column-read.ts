@@ -197,7 +197,8 @@ export class ChunkReader {
       const body = page.bytes ?? this.pages.body(header, bodyOffset, limit)
       page.content = openDataPage(this.leaf, header, body, this.codec, this.dictionary, (stored, codec, size) => {
         const bytes = page.bytes ?? this.pages.inflate(stored, codec, size)
-        if (header.type === PageType.DATA_PAGE) this.pages.keep(offset, { header, bodyOffset, bytes })
+        if (header.type === PageType.DATA_PAGE)
+          this.pages.keep(offset, { header, bodyOffset, bytes }, page.bytes !== undefined)
         return bytes
       })
     }

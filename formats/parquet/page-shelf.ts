@@ -13,7 +13,9 @@ export interface ShelvedPage {
  * decompressing them again. A page is found by the place of its header.
  */
 export interface PageShelf {
-  /** The page is off the shelf afterwards. */
+  /** Takes every page, not only those at the end of what was read, and gives each as often as it is asked for. */
+  readonly keepsAll?: boolean
+  /** The page is off the shelf afterwards, unless that keeps all. */
   take(offset: number): ShelvedPage | undefined
   /** The bytes are the shelf's from now on. */
   put(offset: number, page: ShelvedPage): void

@@ -245,33 +245,30 @@ t.test('a reverse merge comes up for air where the files name a key', async (t) 
   await warehouse.close()
 })
 
-t.test(
-  'a small range asks no thread and decodes the pages that it lies in, once the footer is known nothing more',
-  async (t) => {
-    const reads: ReadTask[] = []
-    const warehouse = openAlone(t.testdir(), { executor: shortStretches(reads) })
-    const table = await warehouse.createTable('db.t', {
-      fields,
-      primaryKey: ['id'],
-      options: { bucket: 1, 'parquet.page.row.count.limit': 1000 },
-    })
-    await table.put(Array.from({ length: 20_000 }, (_, id) => ({ id, n: id, text: null })))
-    await table.commit()
-    const stats: { bytesRead: number; pagesDecoded: number; rowsMerged: number }[] = []
-    const range = { gte: { id: 5100 }, lt: { id: 5600 } }
-    for (let round = 0; round < 2; round++) {
-      const rows = await collect(table.scan({ columns: ['n'], range, onStats: (read) => stats.push(read) }))
-      t.same(
-        rows.map(({ n }) => n),
-        Array.from({ length: 500 }, (_, i) => 5100 + i),
-      )
-    }
-    t.same(reads, [])
-    t.equal(stats[1]!.rowsMerged, 500)
-    t.equal(stats[1]!.pagesDecoded, 2, 'the page of keys and that of n')
-    await warehouse.close()
-  },
-)
+t.test('a small range asks no thread and decodes the pages that it lies in, once: they are kept', async (t) => {
+  const reads: ReadTask[] = []
+  const warehouse = openAlone(t.testdir(), { executor: shortStretches(reads) })
+  const table = await warehouse.createTable('db.t', {
+    fields,
+    primaryKey: ['id'],
+    options: { bucket: 1, 'parquet.page.row.count.limit': 1000 },
+  })
+  await table.put(Array.from({ length: 20_000 }, (_, id) => ({ id, n: id, text: null })))
+  await table.commit()
+  const stats: { bytesRead: number; pagesDecoded: number; rowsMerged: number }[] = []
+  const range = { gte: { id: 5100 }, lt: { id: 5600 } }
+  for (let round = 0; round < 2; round++) {
+    const rows = await collect(table.scan({ columns: ['n'], range, onStats: (read) => stats.push(read) }))
+    t.same(
+      rows.map(({ n }) => n),
+      Array.from({ length: 500 }, (_, i) => 5100 + i),
+    )
+  }
+  t.same(reads, [])
+  t.equal(stats[0]!.pagesDecoded, 2, 'the page of keys and that of n')
+  t.same(stats[1], { bytesRead: 0, pagesDecoded: 0, rowsMerged: 500 })
+  await warehouse.close()
+})
 
 t.test(
   'with threads a scan of everything is cut into legs that are read side by side, in order all the same',
