@@ -1,4 +1,6 @@
 import type { Batch } from '../../formats/column/column.ts'
+import { copyBatch } from '../../formats/column/copy.ts'
+import { Arena, freshMemory } from '../../formats/column/memory.ts'
 import { batchBytes } from '../../formats/column/size.ts'
 import { concatBatches, sliceBatch } from '../../formats/column/slice.ts'
 import type { DataType } from '../../formats/types/row-type.ts'
@@ -17,6 +19,11 @@ export interface MergeOptions {
   readonly sortEngine: SortEngine
   /** Most rows of a batch of the result; 16384 when absent. Batches far smaller are joined. */
   readonly windowRows?: number
+  /**
+   * A batch of a run may be overwritten when the next but one of it is asked for, and one of the result is when the next is asked
+   * for: nothing is allocated where the caller takes rows at once.
+   */
+  readonly reuse?: boolean | undefined
 }
 
 /** Sources are 16-bit in a `MergeOrder`. */
@@ -36,17 +43,18 @@ export function* mergeRuns(runs: readonly Iterable<Batch>[], options: MergeOptio
     })
   }
   const maxRows = options.windowRows ?? 16384
-  yield* joinSmall(windows(runs, options, maxRows), maxRows)
+  yield* joinSmall(windows(runs, options, maxRows), maxRows, options.reuse === true)
 }
 
 function* windows(runs: readonly Iterable<Batch>[], options: MergeOptions, maxRows: number): Generator<Batch> {
   const cursors = openRuns(runs, options)
+  const arena = options.reuse === true ? new Arena() : undefined
   try {
     for (;;) {
       const parts = cutWindow(cursors)
       if (parts.length === 0) return
       if (parts.length === 1) yield* pieces(parts[0]!, maxRows)
-      else yield* merged(parts, options, maxRows)
+      else yield* merged(parts, options, maxRows, arena)
     }
   } finally {
     for (const cursor of cursors) cursor.close()
@@ -60,11 +68,18 @@ function* pieces(part: WindowPart, maxRows: number): Generator<Batch> {
   }
 }
 
-function* merged(parts: readonly WindowPart[], options: MergeOptions, maxRows: number): Generator<Batch> {
+function* merged(
+  parts: readonly WindowPart[],
+  options: MergeOptions,
+  maxRows: number,
+  arena: Arena | undefined,
+): Generator<Batch> {
   const order = orderRows(parts, options.sortEngine)
   const batches = parts.map((part) => part.batch)
-  if (order.row.length <= maxRows) yield reduce(batches, order, options.engine)
-  else for (const piece of cutOrder(order, maxRows)) yield reduce(batches, piece, options.engine)
+  for (const piece of order.row.length <= maxRows ? [order] : cutOrder(order, maxRows)) {
+    arena?.reset()
+    yield reduce(batches, piece, options.engine, arena?.take)
+  }
 }
 
 /** Stretches of at most `maxRows` groups. */
@@ -83,7 +98,7 @@ function* cutOrder(order: MergeOrder, maxRows: number): Generator<MergeOrder> {
 const JOINED_BYTES = 1 << 20
 
 /** Joins neighbouring batches while each is below a quarter of `maxRows`, so that tiny windows do not make tiny batches. */
-function* joinSmall(batches: Iterable<Batch>, maxRows: number): Generator<Batch> {
+function* joinSmall(batches: Iterable<Batch>, maxRows: number, reuse: boolean): Generator<Batch> {
   const small = maxRows >>> 2
   let pending: Batch[] = []
   let rows = 0
@@ -102,7 +117,7 @@ function* joinSmall(batches: Iterable<Batch>, maxRows: number): Generator<Batch>
       yield batch
       continue
     }
-    pending.push(batch)
+    pending.push(reuse ? copyBatch(batch, freshMemory) : batch)
     rows += batch.rows
     bytes += size
   }

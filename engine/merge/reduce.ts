@@ -1,4 +1,5 @@
 import type { Batch, Column } from '../../formats/column/column.ts'
+import { freshMemory, type Memory } from '../../formats/column/memory.ts'
 import type { MergeOrder } from './order.ts'
 
 /** Makes one column of the result, a value a group, from the same column of all inputs. */
@@ -7,17 +8,25 @@ export type Reducer = (inputs: readonly Column[]) => Column
 /** How rows of one key become one. Groups of one row must come out as they went in: windows of one run are not reduced. */
 export interface MergeEngine {
   readonly name: string
-  /** The reducers for one order; what they share is computed here once. `column` is the position in the batch. */
-  reducers(order: MergeOrder): (column: number) => Reducer
+  /**
+   * The reducers for one order; what they share is computed here once. What they make lies in `memory`. `column` is the position in
+   * the batch.
+   */
+  reducers(order: MergeOrder, memory: Memory): (column: number) => Reducer
 }
 
 /**
  * One row for each group of the order. A table's key columns come twice in a KV batch, as keys and as its own columns, often as
  * one column: then the result is made once, too.
  */
-export function reduce(inputs: readonly Batch[], order: MergeOrder, engine: MergeEngine): Batch {
+export function reduce(
+  inputs: readonly Batch[],
+  order: MergeOrder,
+  engine: MergeEngine,
+  memory: Memory = freshMemory,
+): Batch {
   const { fields, columns } = inputs[0]!
-  const reducerOf = engine.reducers(order)
+  const reducerOf = engine.reducers(order, memory)
   const reducers = columns.map((_, index) => reducerOf(index))
   const reduced: Column[] = []
   for (let index = 0; index < columns.length; index++) {

@@ -41,6 +41,8 @@ export interface DataFileRead {
   readonly unread?: ReadonlySet<number> | undefined
   /** Footers by path, of files that were open before. */
   readonly footers?: FooterCache | undefined
+  /** A batch may be overwritten when the next but one is asked for. */
+  readonly reuse?: boolean | undefined
   /** Pages that the last reader of the file has left. */
   readonly shelf?: PageShelf | undefined
 }
@@ -185,7 +187,7 @@ export class DataFileReader {
   }
 
   *#rows(
-    { batchRows, prune, unread }: Pick<DataFileRead, 'batchRows' | 'prune' | 'unread'>,
+    { batchRows, prune, unread, reuse }: Pick<DataFileRead, 'batchRows' | 'prune' | 'unread' | 'reuse'>,
     rows: RowRange | undefined,
     again = false,
   ): Generator<PositionedBatch> {
@@ -200,6 +202,7 @@ export class DataFileReader {
       columns: names,
       types,
       batchRows,
+      reuse,
       shelf: this.#read.shelf,
       again,
       ...(ranges && { ranges }),

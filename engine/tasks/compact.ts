@@ -64,7 +64,7 @@ async function rewrite(
   const { pause } = files.context
   try {
     for (const section of sections) {
-      for (const merged of mergeSection(files, section, spill)) {
+      for (const merged of mergeSection(files, section, spill, { reuse: true })) {
         checkCancelled(task.cancel)
         writer.write(task.dropDelete ? dropDeletes(merged, files.layout.kind) : merged)
         if (pause !== undefined) await pause()

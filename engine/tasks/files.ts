@@ -14,7 +14,7 @@ import type { TaskContext } from './context.ts'
 import type { BufferedRows, TaskTable } from './task.ts'
 
 /** What to leave out of a data file; see `DataFileRead`. */
-export type OpenOptions = Pick<DataFileRead, 'prune' | 'unread'>
+export type OpenOptions = Pick<DataFileRead, 'prune' | 'unread' | 'reuse'>
 
 /** The files of one bucket as a task sees them: reads them as one layout, writes new ones under the task's uuid. */
 export class BucketFiles {

@@ -34,18 +34,20 @@ export function* mergeSection(
     const bySize = [...inputs].sort((a, b) => a.bytes - b.bytes)
     const smallest = new Set(bySize.slice(0, Math.min(threshold, inputs.length - threshold + 1)))
     const group = inputs.filter((input) => smallest.has(input))
-    const spilled = spill.write(merge(files, group), files.context.codecs)
+    const spilled = spill.write(merge(files, group, options.reuse), files.context.codecs)
     // Equal sequence numbers of one key are told apart by position only, so the spilled run stands where its newest was.
     const at = inputs.indexOf(group.at(-1)!)
     inputs = inputs.flatMap((input, index) => (index === at ? spilled : smallest.has(input) ? [] : input))
   }
   const newest = options.newest
   if (newest !== undefined) inputs.push({ bytes: 0, batches: () => [newest] })
-  yield* merge(files, inputs)
+  yield* merge(files, inputs, options.reuse)
 }
 
-/** What to read of a run: `prune` drops pages, `range` cuts rows exactly. */
+/** What to read of a run, and how: `prune` drops pages, `range` cuts rows exactly. */
 interface RunOptions {
+  /** Whoever takes the rows copies them at once: see `MergeOptions`. */
+  readonly reuse?: boolean | undefined
   readonly prune?: Predicate | undefined
   readonly range?: KeyRange | undefined
 }
@@ -55,7 +57,7 @@ interface Input {
   readonly batches: () => Iterable<Batch>
 }
 
-function merge(files: BucketFiles, inputs: readonly Input[]): Generator<Batch> {
+function merge(files: BucketFiles, inputs: readonly Input[], reuse = false): Generator<Batch> {
   const { layout, options } = files
   return mergeRuns(
     inputs.map((input) => input.batches()),
@@ -65,15 +67,16 @@ function merge(files: BucketFiles, inputs: readonly Input[]): Generator<Batch> {
       sequence: layout.sequence,
       engine: deduplicate,
       sortEngine: options['sort-engine'],
+      reuse,
     },
   )
 }
 
 /** Files of a run, one open at a time. */
 export function* runBatches(files: BucketFiles, run: readonly DataFile[], options: RunOptions = {}): Generator<Batch> {
-  const { prune, range } = options
+  const { prune, range, reuse } = options
   for (const file of run) {
-    const reader = files.open(file, rowsOfBytes(file, files.layout, BATCH_BYTES, MAX_BATCH_ROWS), { prune })
+    const reader = files.open(file, rowsOfBytes(file, files.layout, BATCH_BYTES, MAX_BATCH_ROWS), { prune, reuse })
     try {
       yield* reader.batches(range && rowsIn(reader, file, range))
     } finally {

@@ -1,4 +1,5 @@
 import type { Column, FixedArray, FixedColumn } from './column.ts'
+import type { Memory } from './memory.ts'
 
 /** Source of each row; undefined = all from the first. */
 export type Source = Uint16Array | undefined
@@ -9,12 +10,18 @@ export function gatherValid(
   source: Source,
   row: Uint32Array,
   count: number,
+  memory: Memory,
 ): Uint8Array | undefined {
   if (columns.every((column) => column.valid === undefined)) return undefined
   const masks = columns.map((column) => column.valid ?? new Uint8Array(column.length).fill(1))
-  const valid = new Uint8Array(count)
+  const valid = new Uint8Array(memory(count), 0, count)
   gather1(masks, source, row, count, valid)
   return valid.includes(0) ? valid : undefined
+}
+
+interface ArrayClass {
+  new (buffer: ArrayBuffer, offset: number, length: number): FixedArray
+  readonly BYTES_PER_ELEMENT: number
 }
 
 /** Values of a fixed width. One loop a width: V8 keeps each of them monomorphic, where one loop over all array classes would not be. */
@@ -23,8 +30,10 @@ export function gatherFixed(
   source: Source,
   row: Uint32Array,
   count: number,
+  memory: Memory,
 ): FixedArray {
-  const target = new (columns[0]!.values.constructor as new (length: number) => FixedArray)(count)
+  const ArrayClass = columns[0]!.values.constructor as ArrayClass
+  const target = new ArrayClass(memory(count * ArrayClass.BYTES_PER_ELEMENT), 0, count)
   const inputs = columns.map((column) => column.values)
   switch (target.BYTES_PER_ELEMENT) {
     case 1:
@@ -132,9 +141,11 @@ export function gatherOffsets(
   source: Source,
   row: Uint32Array,
   count: number,
+  memory: Memory,
 ): Int32Array {
   const inputs = columns.map((column) => column.offsets)
-  const target = new Int32Array(count + 1)
+  const target = new Int32Array(memory((count + 1) * 4), 0, count + 1)
+  target[0] = 0
   let at = 0
   for (let i = 0; i < count; i++) {
     const offsets = inputs[source === undefined ? 0 : source[i]!]!

@@ -11,6 +11,8 @@ export interface ChunkContext {
   readonly codecs: Codecs
   readonly counters: ReadCounters
   readonly shelf?: PageShelf | undefined
+  /** Rows of a flat column may be overwritten when the next but one are taken. */
+  readonly reuse?: boolean | undefined
 }
 
 /** A page whose header is known. `bytes` = what its body inflates to, where an earlier reader has left it. */

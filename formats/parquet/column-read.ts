@@ -60,6 +60,9 @@ export class ChunkReader {
   private page: OpenPage | undefined
   private dictionary: ValueBuffer | undefined
   private dictionaryTried = false
+  private readonly reuse: boolean
+  /** The one that the next rows go to comes first. */
+  private buffers: [ValueBuffer | undefined, ValueBuffer | undefined] = [undefined, undefined]
   /** Rows taken or skipped. */
   private row = 0
   private meanBytes = 16
@@ -78,6 +81,7 @@ export class ChunkReader {
       throw corrupt(`column ${name} has physical type ${meta.type}, its schema says ${leaf.element.type}`)
     }
     this.leaf = leaf
+    this.reuse = context.reuse === true
     this.codec = codecName(meta.codec)
     this.rows = rows
     const { dictionaryPageOffset: dictionary = 0, dataPageOffset } = meta
@@ -254,10 +258,23 @@ export class ChunkReader {
     for (; rest > 0; rest -= LEVEL_BLOCK) this.takeNested(Math.min(rest, LEVEL_BLOCK))
   }
 
+  /** Where the values of the next rows go: with `reuse` one of two buffers, in turns. */
+  private buffer(count: number): ValueBuffer {
+    const [next] = this.buffers
+    if (next === undefined) {
+      const made = createBuffer(this.leaf.element, count, Math.ceil(count * this.meanBytes) + 64)
+      if (this.reuse) this.buffers = [this.buffers[1], made]
+      return made
+    }
+    next.clear()
+    this.buffers.reverse()
+    return next
+  }
+
   /** The next `count` rows of a column that is not inside anything optional or repeated. */
   takeFlat(count: number): FlatRows {
     this.pages.goOn(this.page?.content !== undefined)
-    const values = createBuffer(this.leaf.element, count, Math.ceil(count * this.meanBytes) + 64)
+    const values = this.buffer(count)
     const optional = this.leaf.definition > 0
     const valid = optional ? new Uint8Array(count) : undefined
     let nulls = 0

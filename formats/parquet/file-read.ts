@@ -169,6 +169,8 @@ export interface ReadOptions {
   readonly batchRows: number
   /** Ascending and disjoint; absent = all rows. */
   readonly ranges?: readonly RowRange[]
+  /** A batch may be overwritten when the next but one is asked for. Nested columns never are. */
+  readonly reuse?: boolean | undefined
   /** Where pages are looked for, and left by a reader that is given up before its end. */
   readonly shelf?: PageShelf | undefined
   /** Pages of the last rows are left there in any case. */
@@ -224,11 +226,11 @@ function* readGroup(
   group: RowGroup,
   columns: readonly PlannedColumn[],
   ranges: readonly RowRange[],
-  { batchRows, shelf, again = false }: ReadOptions,
+  { batchRows, shelf, reuse = false, again = false }: ReadOptions,
 ): Generator<PositionedBatch> {
   const partial = ranges[0]!.start > 0 || ranges[0]!.end < group.numRows
   const { source, codecs, counters } = file
-  const context = { source, codecs, counters, shelf }
+  const context = { source, codecs, counters, shelf, reuse }
   const open = columns.map(({ plan }) =>
     plan.leaves.map((leaf) => {
       const offsets = partial ? readOffsetIndex(file, index, leaf) : undefined

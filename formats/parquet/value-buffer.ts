@@ -21,6 +21,11 @@ export class FixedBuffer {
     this.longs = new BigInt64Array(buffer)
   }
 
+  /** Forgets the values, not the memory. */
+  clear(): void {
+    this.length = 0
+  }
+
   /** Makes room for `count` more values. */
   reserve(count: number): void {
     const needed = (this.length + count) * this.width
@@ -103,6 +108,11 @@ export class BytesBuffer {
     this.offsets = new Int32Array(capacity + 1)
     this.data = new Uint8Array(bytes)
     this.view = new DataView(this.data.buffer)
+  }
+
+  clear(): void {
+    this.length = 0
+    this.size = 0
   }
 
   /** Makes room for `count` more values of `bytes` together, and 8 bytes of slack for copies by words. */

@@ -4,9 +4,9 @@ import type { MergeEngine, Reducer } from '../reduce.ts'
 /** Keeps the last row of each key, whatever its kind: Paimon's default merge engine. */
 export const deduplicate: MergeEngine = {
   name: 'deduplicate',
-  reducers({ source, row, groupEnd }) {
+  reducers({ source, row, groupEnd }, memory) {
     const groups = groupEnd.length
-    if (groups === row.length) return always((inputs) => gather(inputs, source, row, groups))
+    if (groups === row.length) return always((inputs) => gather(inputs, source, row, groups, memory))
     const lastSource = new Uint16Array(groups)
     const lastRow = new Uint32Array(groups)
     for (let group = 0; group < groups; group++) {
@@ -14,7 +14,7 @@ export const deduplicate: MergeEngine = {
       lastSource[group] = source[last]!
       lastRow[group] = row[last]!
     }
-    return always((inputs) => gather(inputs, lastSource, lastRow, groups))
+    return always((inputs) => gather(inputs, lastSource, lastRow, groups, memory))
   },
 }
 

@@ -4,8 +4,10 @@ import { type MergeOptions, mergeRuns } from '../../../engine/merge/merge.ts'
 import { orderRows } from '../../../engine/merge/order.ts'
 import { reduce } from '../../../engine/merge/reduce.ts'
 import type { Batch, FixedColumn } from '../../../formats/column/column.ts'
+import { buffersOf, copyBatch } from '../../../formats/column/copy.ts'
 import { takeBatch } from '../../../formats/column/gather.ts'
 import { keysOf } from '../../../formats/column/key-order.ts'
+import { freshMemory } from '../../../formats/column/memory.ts'
 import { concatBatches, sliceBatch } from '../../../formats/column/slice.ts'
 import type { DataType } from '../../../formats/types/row-type.ts'
 import { keyTypes, plain, seeded } from '../../formats/column/support.ts'
@@ -182,4 +184,34 @@ t.test('columns that are one in every run are one in the result', async (t) => {
   const two = reduced(runs.map((run) => ({ ...run, columns: [...run.columns.slice(0, -1), { ...run.columns[0]! }] })))
   t.not(two.at(-1), two[0], 'equal columns that are two stay two')
   t.same(plain(two.at(-1)!), plain(one[0]!))
+})
+
+t.test('with reuse a caller that takes rows at once gets the same, whatever is overwritten behind it', async (t) => {
+  const random = seeded(11)
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!
+  /** Batches of a run; each is spoilt when the next but one is asked for. */
+  function* overwriting(batches: readonly Batch[]): Generator<Batch> {
+    const given: Batch[] = []
+    for (const batch of batches.filter(({ rows }) => rows > 0)) {
+      const old = given.at(-2)
+      if (old !== undefined) for (const buffer of buffersOf([old])) new Uint8Array(buffer).fill(0xa5)
+      given.push(copyBatch(batch, freshMemory))
+      yield given.at(-1)!
+    }
+  }
+  for (let round = 0; round < 60; round++) {
+    const types = [pick(keyTypes)]
+    const runs = Array.from({ length: pick([1, 2, 4, 9]) }, (_, run) =>
+      modelSort(arrivals(types, pick([0, 1, 30, 90]), run * 100, random), 1),
+    )
+    const windowRows = pick([1, 5, 40, 16384])
+    const inputs = runs.map((run) => cut(run, random, pick([1, 4, 30])))
+    const expected = [...mergeRuns(inputs, optionsFor(types, { windowRows }))]
+    const taken: Batch[] = []
+    for (const batch of mergeRuns(inputs.map(overwriting), optionsFor(types, { windowRows, reuse: true }))) {
+      taken.push(copyBatch(batch, freshMemory))
+    }
+    t.equal(taken.length, expected.length)
+    if (taken.length > 0) t.strictSame(values(taken), values(expected))
+  }
 })
