@@ -3,24 +3,58 @@ const DIGIT = 11
 const BUCKETS = 1 << DIGIT
 const SIGN = 0x80000000
 
-/**
- * Sorts `rows` by the int32 keys they point at; stable. Three counting passes of 11 bits; a pass in which all keys agree is
- * skipped. About 10 ns a row.
- */
+/** Sorts `rows` by the int32 keys they point at; stable. Three counting passes of 11 bits at most, some 3 ns a row each. */
 export function radixSortInt32(keys: Int32Array, rows: Uint32Array): Uint32Array {
-  const words = new Uint32Array(keys.length)
-  for (let i = 0; i < words.length; i++) words[i] = keys[i]! ^ SIGN
-  return sortByWord(words, 1, 0, rows, new Uint32Array(rows.length))
+  const words = new Uint32Array(rows.length)
+  for (let i = 0; i < rows.length; i++) words[i] = keys[rows[i]!]! ^ SIGN
+  return sortPairs(words, rows)
 }
 
-/** The same for int64 keys: six passes at most, three when the upper halves agree. */
+/** The same for int64 keys: by their lower halves, then, where they differ, by the upper ones. */
 export function radixSortInt64(keys: BigInt64Array, rows: Uint32Array): Uint32Array {
-  const words = new Uint32Array(keys.length * 2)
-  words.set(new Uint32Array(keys.buffer, keys.byteOffset, keys.length * 2))
-  for (let i = 1; i < words.length; i += 2) words[i]! ^= SIGN
-  const spare = new Uint32Array(rows.length)
-  const byLow = sortByWord(words, 2, 0, rows, spare)
-  return sortByWord(words, 2, 1, byLow, byLow === rows ? spare : rows)
+  const halves = new Uint32Array(keys.buffer, keys.byteOffset, keys.length * 2)
+  const words = new Uint32Array(rows.length)
+  for (let i = 0; i < rows.length; i++) words[i] = halves[rows[i]! * 2]!
+  const byLow = sortPairs(words, rows)
+  for (let i = 0; i < rows.length; i++) words[i] = halves[byLow[i]! * 2 + 1]! ^ SIGN
+  return sortPairs(words, byLow)
+}
+
+/**
+ * Sorts `rows` by a word each, which moves along with its row: both are read in order, where a pass that looked the words up
+ * would jump about. A pass in which all digits agree is skipped. May use the memory of both arguments.
+ */
+function sortPairs(words: Uint32Array, rows: Uint32Array): Uint32Array {
+  const count = rows.length
+  let differ = 0
+  for (let i = 1; i < count; i++) differ |= words[i]! ^ words[0]!
+  const starts = new Uint32Array(BUCKETS)
+  let [from, to] = [rows, rows]
+  let [fromWords, toWords] = [words, words]
+  for (let shift = 0; shift < 32; shift += DIGIT) {
+    if (((differ >>> shift) & (BUCKETS - 1)) === 0) continue
+    if (to === from) {
+      to = new Uint32Array(count)
+      toWords = new Uint32Array(count)
+    }
+    starts.fill(0)
+    for (let i = 0; i < count; i++) starts[(fromWords[i]! >>> shift) & (BUCKETS - 1)]!++
+    let sum = 0
+    for (let bucket = 0; bucket < BUCKETS; bucket++) {
+      const size = starts[bucket]!
+      starts[bucket] = sum
+      sum += size
+    }
+    for (let i = 0; i < count; i++) {
+      const word = fromWords[i]!
+      const place = starts[(word >>> shift) & (BUCKETS - 1)]!++
+      to[place] = from[i]!
+      toWords[place] = word
+    }
+    ;[from, to] = [to, from]
+    ;[fromWords, toWords] = [toWords, fromWords]
+  }
+  return from
 }
 
 /**

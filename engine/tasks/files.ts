@@ -113,9 +113,7 @@ export class BucketFiles {
 /** Buffered rows as a KV batch in arrival order; key columns are the table's own columns, shared. */
 export function bufferedBatch(layout: KvLayout, rows: BufferedRows): Batch {
   const count = rows.values.rows
-  const sequence = new BigInt64Array(count)
-  let next = rows.firstSequence
-  for (let row = 0; row < count; row++) sequence[row] = next++
+  const sequence = sequenceFrom(rows.firstSequence, count)
   const byId = new Map<number, Column>(
     rows.values.fields.map((field, index) => [field.id, rows.values.columns[index]!]),
   )
@@ -129,6 +127,24 @@ export function bufferedBatch(layout: KvLayout, rows: BufferedRows): Batch {
       ...layout.values.map((field) => byId.get(field.id)!),
     ],
   }
+}
+
+/** Consecutive numbers, written as halves: no bigint a row. */
+function sequenceFrom(first: bigint, count: number): BigInt64Array {
+  const sequence = new BigInt64Array(count)
+  const halves = new Int32Array(sequence.buffer)
+  let low = Number(BigInt.asUintN(32, first))
+  let high = Number(first >> 32n)
+  for (let row = 0; row < count; row++) {
+    halves[row * 2] = low
+    halves[row * 2 + 1] = high
+    low++
+    if (low === 0x100000000) {
+      low = 0
+      high++
+    }
+  }
+  return sequence
 }
 
 /** Throws `ABORTED` once the flag is set. */

@@ -113,6 +113,28 @@ export class OffsetsBuilder {
     this.#offsets[++this.length] = end
   }
 
+  /** Appends values that end at `ends[1]` to `ends[count]`, moved by `shift`. */
+  pushAll(ends: Int32Array, count: number, shift: number): void {
+    this.reserve(count)
+    const offsets = this.#offsets
+    const at = this.length
+    for (let i = 1; i <= count; i++) offsets[at + i] = ends[i]! + shift
+    this.length = at + count
+  }
+
+  /** Appends the chosen values of a column with the offsets `ends`. */
+  pushRows(ends: Int32Array, rows: Uint32Array): void {
+    this.reserve(rows.length)
+    const offsets = this.#offsets
+    const at = this.length + 1
+    let end = this.end
+    for (let i = 0; i < rows.length; i++) {
+      end += ends[rows[i]! + 1]! - ends[rows[i]!]!
+      offsets[at + i] = end
+    }
+    this.length += rows.length
+  }
+
   reserve(rows: number): void {
     const needed = this.length + rows + 1
     if (needed > this.#offsets.length) {

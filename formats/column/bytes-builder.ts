@@ -145,24 +145,18 @@ export class BytesBuilder implements ColumnBuilder {
     const { offsets } = from
     const count = rows?.length ?? from.length
     this.#mask.append(this.length, count, from.valid, rows)
-    this.#offsets.reserve(count)
     const at = this.#offsets.end
-    let end = at
     if (rows === undefined) {
-      const shift = at - offsets[0]!
       this.#room(offsets[count]! - offsets[0]!)
       this.#data.set(from.data.subarray(offsets[0]!, offsets[count]!), at)
-      for (let i = 1; i <= count; i++) this.#offsets.push(offsets[i]! + shift)
+      this.#offsets.pushAll(offsets, count, at - offsets[0]!)
       return
     }
+    let end = at
     for (let i = 0; i < count; i++) end += offsets[rows[i]! + 1]! - offsets[rows[i]!]!
     this.#room(end - at)
     copyRanges([from], undefined, rows, count, this.#data.subarray(at, end))
-    end = at
-    for (let i = 0; i < count; i++) {
-      end += offsets[rows[i]! + 1]! - offsets[rows[i]!]!
-      this.#offsets.push(end)
-    }
+    this.#offsets.pushRows(offsets, rows)
   }
 
   truncate(length: number): void {
