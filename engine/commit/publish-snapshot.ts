@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { ManifestWriter } from '../store/manifest-writer.ts'
 import type { Manifests } from '../store/manifests.ts'
+import type { PreparedFile } from '../store/publish.ts'
 import type { Snapshots } from '../store/snapshots.ts'
 import { mergeBaseManifests } from './base-manifests.ts'
 
@@ -39,7 +40,7 @@ export interface SnapshotDraft {
 /**
  * Writes the manifests of a draft and publishes its snapshot, again after each lost race.
  *
- *   latest L ─▶ prepare ─▶ manifests, lists ─▶ sync ─▶ link snapshot L+1 ─▶ LATEST
+ *   latest L ─▶ prepare ─▶ manifests, lists, file of the snapshot, side by side ─▶ link snapshot L+1 ─▶ sync, LATEST
  *       ▲                                                │ taken by another writer
  *       └──────────────────── wait ◀─────────────────────┘
  *
@@ -65,14 +66,15 @@ export async function publishSnapshot(
     const entries = await draft.prepare(latest)
     if (entries === undefined) return undefined
     const writer = store.newManifestWriter()
-    let snapshot: Snapshot
+    let built: Built
     try {
-      snapshot = await build(store, draft, latest, entries, writer)
+      built = await build(store, draft, latest, entries, writer)
     } catch (error) {
       await writer.abort()
       throw error
     }
-    if ((await publish(store, snapshot, writer)) === 'published') return snapshot
+    const { snapshot } = built
+    if ((await publish(store, built, writer)) === 'published') return snapshot
     await writer.abort()
     const timeout = options['commit.timeout']
     if (attempt >= options['commit.max-retries'] || (timeout !== undefined && clock.now() - started > timeout)) {
@@ -89,14 +91,20 @@ export async function publishSnapshot(
   }
 }
 
+/** A snapshot of which everything is durable but its name. */
+interface Built {
+  readonly snapshot: Snapshot
+  readonly file: PreparedFile
+}
+
 async function build(
   store: CommitStore,
   draft: SnapshotDraft,
   latest: Snapshot | undefined,
   entries: readonly ManifestEntry[],
   writer: ManifestWriter,
-): Promise<Snapshot> {
-  const { options, manifests, partitionFields } = store
+): Promise<Built> {
+  const { options, manifests, partitionFields, snapshots } = store
   const lists = latest === undefined ? undefined : await manifests.listsOf(latest)
   const previous = lists === undefined ? [] : [...lists.base, ...lists.delta]
   const mergeOptions = {
@@ -108,34 +116,41 @@ async function build(
   const base = await writer.writeList(kept)
   const added = await writer.writeManifests(entries)
   const delta = await writer.writeList(added)
-  const [schema] = await Promise.all([store.newestSchema(), writer.sync()])
+  const prepared = store.newestSchema().then(async ({ id: schemaId }): Promise<Built> => {
+    const snapshot = nextSnapshot(latest ?? null, {
+      kind: draft.kind,
+      schemaId,
+      user: draft.user,
+      identifier: draft.identifier,
+      nowMillis: store.clock.now(),
+      base,
+      delta,
+      deltaRows: rowDelta(entries),
+      properties: draft.properties,
+    })
+    return { snapshot, file: await snapshots.prepare(snapshot) }
+  })
+  try {
+    await Promise.all([prepared, writer.sync()])
+  } catch (error) {
+    await prepared.then(({ file }) => file.drop()).catch(() => undefined)
+    throw error
+  }
   manifests.keepList(base.name, base.bytes, kept)
   manifests.keepList(delta.name, delta.bytes, added)
   const [only] = added
   if (only !== undefined && added.length === 1) manifests.keep(only, entries)
-  return nextSnapshot(latest ?? null, {
-    kind: draft.kind,
-    schemaId: schema.id,
-    user: draft.user,
-    identifier: draft.identifier,
-    nowMillis: store.clock.now(),
-    base,
-    delta,
-    deltaRows: rowDelta(entries),
-    properties: draft.properties,
-  })
+  return prepared
 }
 
 async function publish(
   { snapshots }: CommitStore,
-  snapshot: Snapshot,
+  { snapshot, file }: Built,
   writer: ManifestWriter,
 ): Promise<'published' | 'taken'> {
   try {
-    const outcome = await snapshots.publish(snapshot)
-    // The hint only saves readers a listing: a commit that is durable does not fail for it.
-    if (outcome === 'published') await snapshots.writeLatestHint(snapshot.id).catch(() => undefined)
-    return outcome
+    // The hint only saves readers a listing: a commit does not fail for it.
+    return await file.publish(() => snapshots.writeLatestHint(snapshot.id).catch(() => undefined))
   } catch (error) {
     if (!isTableError(error) || error.details.outcome !== 'unknown') {
       await writer.abort()

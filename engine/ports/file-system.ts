@@ -24,7 +24,7 @@ export interface OpenSink extends ByteSink {
 
 /**
  * Every file operation of the engine. Paths are absolute. Errors are Node's (`code` ENOENT, EEXIST, ENOSPC, …); `store/`
- * turns them into `TableError`s. Metadata calls are asynchronous; data files are read and written synchronously, from
+ * turns them into `TableError`s. Metadata calls give promises; data files are read and written synchronously, from
  * worker threads (docs/adr/0001-synchronous-data-files.md).
  */
 export interface FileSystem {

@@ -1,4 +1,5 @@
-import { promises } from 'node:fs'
+import { closeSync, fsync, openSync, promises, writeSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { fileErrorCode } from './file-error.ts'
 import type { DirectoryEntry, FileSystem } from './file-system.ts'
 import { createDirectorySync } from './node-directory-sync.ts'
@@ -45,14 +46,15 @@ export function createNodeFileSystem(options: NodeFileSystemOptions = {}): FileS
   }
 }
 
+/** Written at once, into memory of the system: only what waits for the disk is left to other threads. */
 async function createWhole(path: string, bytes: Uint8Array, sync: boolean): Promise<void> {
-  const handle = await promises.open(path, 'wx')
+  const descriptor = openSync(path, 'wx')
   try {
     try {
-      await handle.writeFile(bytes)
-      if (sync) await handle.sync()
+      for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done)
+      if (sync) await syncFile(descriptor)
     } finally {
-      await handle.close()
+      closeSync(descriptor)
     }
   } catch (error) {
     // The name is ours (exclusive create), so removing it cannot hurt anyone; the first error is the one to report.
@@ -60,6 +62,8 @@ async function createWhole(path: string, bytes: Uint8Array, sync: boolean): Prom
     throw error
   }
 }
+
+const syncFile = promisify(fsync)
 
 function toEntry(entry: { readonly name: string; isFile(): boolean; isDirectory(): boolean }): DirectoryEntry {
   return { name: entry.name, kind: entry.isFile() ? 'file' : entry.isDirectory() ? 'directory' : 'other' }

@@ -25,7 +25,7 @@ export async function readHint(
   return Number.isSafeInteger(number) ? number : undefined
 }
 
-/** Replaces a hint. LATEST may be stale after a power cut; EARLIEST must not, since files below it go next. */
+/** Replaces a hint. LATEST may be stale or empty after a power cut; EARLIEST must not, since files below it go next. */
 export async function writeHint(
   publisher: Publisher,
   folder: string,
@@ -33,5 +33,5 @@ export async function writeHint(
   id: number,
 ): Promise<void> {
   const bytes = new TextEncoder().encode(String(id))
-  await replace(publisher, posix.join(folder, hint), bytes, { durableName: hint === 'EARLIEST' })
+  await replace(publisher, posix.join(folder, hint), bytes, { durable: hint === 'EARLIEST' })
 }

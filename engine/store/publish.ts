@@ -33,32 +33,52 @@ export async function createUnique(fs: FileSystem, path: string, bytes: Uint8Arr
   }
 }
 
-/**
- * Publishes a file under a name that may be taken: `taken` then, and nothing has changed. An error thrown with
- * `details.outcome === 'unknown'` may have published the file: read the name to learn it. After any other error it was not.
- */
-export async function publishOnce(
-  { fs, random }: Publisher,
-  path: string,
-  bytes: Uint8Array,
-): Promise<'published' | 'taken'> {
+/** A file that lies ready, durable, under a name that no reader sees. */
+export interface PreparedFile {
+  /**
+   * Gives the file its name: `taken` when that is taken, and nothing has changed. An error thrown with `details.outcome ===
+   * 'unknown'` may have published the file: read the name to learn it. After any other error it was not. `beside` runs once the
+   * name is there, while that is made durable, and must not reject.
+   */
+  publish(beside?: () => Promise<unknown>): Promise<'published' | 'taken'>
+  /** Removes the file instead. */
+  drop(): Promise<void>
+}
+
+/** Writes a file that is to be published under a name that may be taken. */
+export async function prepareOnce({ fs, random }: Publisher, path: string, bytes: Uint8Array): Promise<PreparedFile> {
   const temporary = temporaryPath(path, random)
   try {
     await createWithFolder(fs, temporary, bytes)
   } catch (error) {
     throw toTableError(error, temporary)
   }
-  let unlinked: Promise<void> | undefined
   // A temporary file that stays is hidden from every reader and goes with the orphans.
-  const unlink = () => fs.unlink(temporary).catch(() => undefined)
-  try {
-    const outcome = await linkOnce(fs, temporary, path)
-    unlinked = unlink()
-    if (outcome === 'published') await syncPublished(fs, path)
-    return outcome
-  } finally {
-    await (unlinked ?? unlink())
+  const drop = () => fs.unlink(temporary).catch(() => undefined)
+  return {
+    drop,
+    async publish(beside) {
+      let others: Promise<unknown> | undefined
+      try {
+        const outcome = await linkOnce(fs, temporary, path)
+        others = Promise.all([drop(), outcome === 'published' && beside?.()])
+        if (outcome === 'published') await syncPublished(fs, path)
+        return outcome
+      } finally {
+        await (others ?? drop())
+      }
+    },
   }
+}
+
+/** Publishes a file under a name that may be taken, as `PreparedFile.publish`. */
+export async function publishOnce(
+  publisher: Publisher,
+  path: string,
+  bytes: Uint8Array,
+): Promise<'published' | 'taken'> {
+  const file = await prepareOnce(publisher, path, bytes)
+  return file.publish()
 }
 
 async function syncPublished(fs: FileSystem, path: string): Promise<void> {
@@ -69,23 +89,23 @@ async function syncPublished(fs: FileSystem, path: string): Promise<void> {
   }
 }
 
-/** Replaces a file in one step. With `durableName: false` a power cut may bring the old content back. */
+/** Replaces a file in one step. With `durable: false` a power cut may bring the old content back, or leave none. */
 export async function replace(
   { fs, random }: Publisher,
   path: string,
   bytes: Uint8Array,
-  options: { readonly durableName: boolean } = { durableName: true },
+  { durable }: { readonly durable: boolean } = { durable: true },
 ): Promise<void> {
   const temporary = temporaryPath(path, random)
   try {
-    await createWithFolder(fs, temporary, bytes)
+    await createWithFolder(fs, temporary, bytes, durable)
     try {
       await fs.rename(temporary, path)
     } catch (error) {
       await fs.unlink(temporary).catch(() => undefined)
       throw error
     }
-    if (options.durableName) await fs.syncDirectory(posix.dirname(path))
+    if (durable) await fs.syncDirectory(posix.dirname(path))
   } catch (error) {
     throw toTableError(error, path)
   }
@@ -96,13 +116,13 @@ function temporaryPath(path: string, random: Random): string {
   return posix.join(posix.dirname(path), temporaryName(posix.basename(path), random.uuid()))
 }
 
-async function createWithFolder(fs: FileSystem, path: string, bytes: Uint8Array): Promise<void> {
+async function createWithFolder(fs: FileSystem, path: string, bytes: Uint8Array, sync = true): Promise<void> {
   try {
-    await fs.createFile(path, bytes, { sync: true })
+    await fs.createFile(path, bytes, { sync })
   } catch (error) {
     if (fileErrorCode(error) !== 'ENOENT') throw error
     await fs.makeDirectory(posix.dirname(path))
-    await fs.createFile(path, bytes, { sync: true })
+    await fs.createFile(path, bytes, { sync })
   }
 }
 

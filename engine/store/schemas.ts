@@ -12,6 +12,8 @@ export class Schemas {
   readonly #publisher: Publisher
   readonly #folder: string
   readonly #known = new Map<number, TableSchema>()
+  /** The id found last. */
+  #last: number | undefined
 
   constructor(publisher: Publisher, folder: string) {
     this.#publisher = publisher
@@ -27,7 +29,10 @@ export class Schemas {
     return listNumbers(this.#publisher.fs, this.#folder, parseSchemaName)
   }
 
-  /** The schema that new snapshots get. Another process may add one at any time: one listing a call. */
+  /**
+   * The schema that new snapshots get. Another process may add one at any time: two calls of `stat` when none came since the last
+   * look, else a listing.
+   */
   async latest(): Promise<TableSchema> {
     const schema = await this.latestIfAny()
     if (schema !== undefined) return schema
@@ -37,8 +42,19 @@ export class Schemas {
 
   /** Like `latest`, undefined when there is no table here. */
   async latestIfAny(): Promise<TableSchema | undefined> {
-    const id = (await this.ids()).at(-1)
-    return id === undefined ? undefined : this.read(id)
+    const last = this.#last
+    if (last !== undefined && (await this.#isLatest(last))) return this.read(last)
+    this.#last = (await this.ids()).at(-1)
+    return this.#last === undefined ? undefined : this.read(this.#last)
+  }
+
+  /** Ids are given out one after the other; a table that was dropped has none. */
+  async #isLatest(id: number): Promise<boolean> {
+    const { fs } = this.#publisher
+    const [next, there] = await Promise.all(
+      [id + 1, id].map(async (id) => (await withPath(this.path(id), () => fs.stat(this.path(id)))) !== undefined),
+    )
+    return there === true && next === false
   }
 
   /** A schema that a snapshot or a data file names; `CORRUPT` when it is missing or damaged. */

@@ -8,7 +8,7 @@ import { Cache } from './cache.ts'
 import { isMissing, withPath } from './errors.ts'
 import { readHint, writeHint } from './hints.ts'
 import { listNumbers } from './listing.ts'
-import { type Publisher, publishOnce } from './publish.ts'
+import { type PreparedFile, type Publisher, prepareOnce } from './publish.ts'
 
 /** Parsed snapshots kept; one takes about 1 KB. */
 const CACHED_SNAPSHOTS = 256
@@ -128,14 +128,33 @@ export class Snapshots {
     }
   }
 
+  /** Writes a snapshot that can be published next. */
+  async prepare(snapshot: Snapshot): Promise<PreparedFile> {
+    const bytes = printSnapshot(snapshot)
+    const file = await prepareOnce(this.#publisher, this.path(snapshot.id), bytes)
+    return {
+      drop: file.drop,
+      publish: async (beside) => {
+        const outcome = await file.publish(() => Promise.all([this.#keep(snapshot, bytes.length), beside?.()]))
+        if (outcome === 'published') this.#last = snapshot.id
+        return outcome
+      },
+    }
+  }
+
   /**
    * Publishes a snapshot under its id: the moment in which all that it names becomes visible. Errors and outcomes as
-   * `publishOnce`. The hint is another call, so that a failure of it cannot be taken for a failure of this.
+   * `PreparedFile.publish`.
    */
   async publish(snapshot: Snapshot): Promise<'published' | 'taken'> {
-    const outcome = await publishOnce(this.#publisher, this.path(snapshot.id), printSnapshot(snapshot))
-    if (outcome === 'published') this.#last = snapshot.id
-    return outcome
+    const file = await this.prepare(snapshot)
+    return file.publish()
+  }
+
+  /** Keeps a snapshot just published, so that the next commit does not read it back. */
+  async #keep(snapshot: Snapshot, bytes: number): Promise<void> {
+    const stat = await this.#stat(snapshot.id).catch(() => undefined)
+    if (stat?.bytes === bytes) this.#cache.set(cacheKey(snapshot.id, stat), snapshot, 1)
   }
 
   async writeLatestHint(id: number): Promise<void> {

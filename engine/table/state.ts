@@ -97,7 +97,8 @@ export class TableState {
 
   async commit(request: CommitRequest): Promise<Committed> {
     const committed = await this.committer.commit(request)
-    if (committed.snapshots.length > 0) this.#expireLater()
+    const latest = committed.snapshots.at(-1)
+    if (latest !== undefined) this.#expireLater(latest.id)
     return committed
   }
 
@@ -158,10 +159,10 @@ export class TableState {
   }
 
   /** After a commit, which is done whatever becomes of it. */
-  #expireLater(): void {
+  #expireLater(latest: number): void {
     if (this.core.options['write-only']) return
     const step = async () => {
-      if (!(await this.#expiry.isIdle(this.#expireRequest({})))) await this.#expire({})
+      if (!(await this.#expiry.isIdle(this.#expireRequest({}), latest))) await this.#expire({})
     }
     this.committer
       .exclusive(step)

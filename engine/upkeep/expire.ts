@@ -64,17 +64,19 @@ export async function expireSnapshots(store: TableStore, pins: Pins, request: Ex
 }
 
 /**
- * Whether a run would end nothing, learnt without listing the folder: what follows a commit must not cost more the more
- * snapshots there are. Says nothing of leftovers of a run that broke off.
+ * Whether a run would end nothing, `oldest` being a snapshot with none before it: then no later one is due either. `oldest` may
+ * have been expired since by another process; that only makes the answer no.
  */
-export async function nothingEnds({ snapshots }: TableStore, request: ExpireRequest): Promise<boolean> {
-  const [earliest, latest] = await Promise.all([snapshots.earliestHint(), snapshots.latestId()])
-  if (earliest === undefined || latest === undefined) return false
-  const kept = latest - earliest + 1
+export function nothingEnds(oldest: Snapshot, latest: number, request: ExpireRequest): boolean {
+  const kept = latest - oldest.id + 1
   if (kept <= request.retainMin) return true
-  if (kept > request.retainMax) return false
-  const oldest = await snapshots.find(earliest)
-  return oldest !== undefined && oldest.timeMillis >= request.olderThan
+  return kept <= request.retainMax && oldest.timeMillis >= request.olderThan
+}
+
+/** The earliest snapshot as EARLIEST has it, learnt without listing the folder; undefined when the hint says nothing. */
+export async function hintedEarliest({ snapshots }: TableStore): Promise<Snapshot | undefined> {
+  const earliest = await snapshots.earliestHint()
+  return earliest === undefined ? undefined : snapshots.find(earliest)
 }
 
 /** What one run removes, and what that was decided by. */

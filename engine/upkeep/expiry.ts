@@ -1,6 +1,7 @@
+import type { Snapshot } from '../../formats/meta/types.ts'
 import type { Pins } from '../store/pins.ts'
 import type { TableStore } from '../store/table-store.ts'
-import { type ExpireResult, expireSnapshots, nothingEnds } from './expire.ts'
+import { type ExpireResult, expireSnapshots, hintedEarliest, nothingEnds } from './expire.ts'
 import type { ExpireRequest } from './expire-request.ts'
 
 /** Who hears of expiries: also of those that nobody waits for. */
@@ -25,6 +26,8 @@ export class Expiry {
   #closed = false
   /** A run of this handle has looked for leftovers, and nothing held it back. */
   #tidy = false
+  /** The earliest snapshot when it was looked for last. */
+  #oldest: Snapshot | undefined
 
   constructor(store: TableStore, pins: Pins, listener: ExpiryListener) {
     this.#store = store
@@ -47,9 +50,15 @@ export class Expiry {
     return running
   }
 
-  /** Whether a run would do nothing, as after most commits. */
-  async isIdle(request: ExpireRequest): Promise<boolean> {
-    return this.#tidy && nothingEnds(this.#store, request)
+  /**
+   * Whether a run would do nothing, as after most commits: what follows a commit must not cost more the more snapshots there are,
+   * and mostly looks at no file. Says nothing of leftovers of another process that broke off.
+   */
+  async isIdle(request: ExpireRequest, latest: number): Promise<boolean> {
+    if (!this.#tidy) return false
+    if (this.#oldest !== undefined && nothingEnds(this.#oldest, latest, request)) return true
+    this.#oldest = await hintedEarliest(this.#store)
+    return this.#oldest !== undefined && nothingEnds(this.#oldest, latest, request)
   }
 
   /** Ends when no expiry runs. What waits for readers is left to the next expiry, in this process or another. */

@@ -30,7 +30,8 @@ function open(fs: MemoryFileSystem): Snapshots {
 }
 
 async function withSnapshots(...ids: number[]): Promise<{ fs: MemoryFileSystem; snapshots: Snapshots }> {
-  const fs = createMemoryFileSystem()
+  let now = 0
+  const fs = createMemoryFileSystem({ now: () => now++ })
   const snapshots = open(fs)
   for (const id of ids) await snapshots.publish(snapshot(id))
   return { fs, snapshots }
