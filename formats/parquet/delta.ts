@@ -141,6 +141,39 @@ export class DeltaReader {
   }
 
   private unpack(out: Int32Array, at: number, count: number, stride: 1 | 2): void {
+    if (this.width <= 24) this.unpackNarrow(out, at, count, stride)
+    else this.unpackWide(out, at, count, stride)
+  }
+
+  /** Deltas of up to 24 bits, which is most of them: a word holds one and what is left of a byte. */
+  private unpackNarrow(out: Int32Array, at: number, count: number, stride: 1 | 2): void {
+    const { bytes, width, leastLow, leastHigh } = this
+    let { low, high, byte, bit } = this
+    const mask = (1 << width) - 1
+    let held = bit === 0 ? 0 : bytes[byte++]! >> bit
+    let bits = bit === 0 ? 0 : 8 - bit
+    let target = at
+    for (let i = 0; i < count; i++) {
+      for (; bits < width; bits += 8) held |= bytes[byte++]! << bits
+      const first = (leastLow >>> 0) + (held & mask)
+      held >>>= width
+      bits -= width
+      const sum = (first >>> 0) + (low >>> 0)
+      high = (high + leastHigh + (first > 0xffffffff ? 1 : 0) + (sum > 0xffffffff ? 1 : 0)) | 0
+      low = sum | 0
+      out[target] = low
+      if (stride === 2) out[target + 1] = high
+      target += stride
+    }
+    // A started byte is looked at again.
+    bit = bits === 0 ? 0 : 8 - bits
+    this.low = low
+    this.high = high
+    this.byte = bits === 0 ? byte : byte - 1
+    this.bit = bit
+  }
+
+  private unpackWide(out: Int32Array, at: number, count: number, stride: 1 | 2): void {
     const { bytes, width, leastLow, leastHigh } = this
     let { low, high, byte, bit } = this
     let target = at

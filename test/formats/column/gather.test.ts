@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { BytesColumn } from '../../../formats/column/column.ts'
 import { nullColumn, zeroColumn } from '../../../formats/column/constant.ts'
 import { gather, take } from '../../../formats/column/gather.ts'
 import { concatColumns, sliceColumn } from '../../../formats/column/slice.ts'
@@ -48,4 +49,28 @@ t.test('a result without nulls has no mask, even from columns with nulls', async
   const column = randomColumn({ kind: 'int', nullable: true }, 60, seeded(1))
   const present = Uint32Array.from([...column.valid!.keys()].filter((row) => column.valid![row] === 1))
   t.equal(take(column, present).valid, undefined)
+})
+
+t.test('strings of every length come over as they are: text, bytes that would be NaN, and both at once', async (t) => {
+  const lengths = Array.from({ length: 200 }, (_, i) => (i * 37) % 199)
+  const column = (byte: (i: number) => number, shared = false): BytesColumn => {
+    const offsets = new Int32Array(lengths.length + 1)
+    for (const [i, length] of lengths.entries()) offsets[i + 1] = offsets[i]! + length
+    const bytes = offsets.at(-1)!
+    const data = new Uint8Array(shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes))
+    for (let i = 0; i < bytes; i++) data[i] = byte(i)
+    return { kind: 'bytes', length: lengths.length, data, offsets }
+  }
+  const text = column((i) => 0x20 + (i % 90))
+  const accents = column((i) => (i % 2 === 0 ? 0xc3 : 0xa9), true)
+  const nan = column((i) => [0xf4, 0x7f, 0xf0, 0xff, 0xff, 0xf7, 0x7f, 1][i % 8]!)
+  const binary = column((i) => (i * 2654435761) >>> 13)
+  const row = Uint32Array.from({ length: 300 }, (_, i) => (i * 71) % lengths.length)
+  for (const columns of [[text], [accents], [nan], [binary], [text, accents], [text, nan], [nan, accents, binary]]) {
+    const source = Uint16Array.from(row, (_, i) => i % columns.length)
+    const result = gather(columns, source, row, row.length)
+    const expected = Array.from(row, (at, i) => plainAt(columns[source[i]!]!, at))
+    t.strictSame(plain(result), expected)
+  }
+  t.strictSame(plain(take(text, Uint32Array.of(0, 199))), [plainAt(text, 0), plainAt(text, 199)], 'few rows of many')
 })
