@@ -1,5 +1,4 @@
 import type { Batch, Scalar } from '../../formats/column/column.ts'
-import { scalarAt } from '../../formats/column/compare.ts'
 import { fieldGetter, type Getter, unknownName } from '../../formats/column/record.ts'
 import { ValueError } from '../../formats/column/value-error.ts'
 import { batchOfRows, scalarWriter, toScalar, type ValueForms } from '../../formats/column/values.ts'
@@ -188,11 +187,6 @@ export class Keys {
       },
     )
   }
-}
-
-/** The scalars of one row of key columns. */
-export function keyAt(batch: Batch, indexes: readonly number[], row: number): readonly Scalar[] {
-  return indexes.map((index) => scalarAt(batch.columns[index]!, row) as Scalar)
 }
 
 function sameScalar(a: Scalar, b: Scalar): boolean {

@@ -1,5 +1,5 @@
 import type { Column, Scalar } from '../../formats/column/column.ts'
-import { compareRowToKey, firstAtLeast, firstAtLeastFrom } from '../../formats/column/key-bounds.ts'
+import { compareRowToKey, firstAtLeast } from '../../formats/column/key-bounds.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
@@ -75,21 +75,6 @@ export class LookupFile {
     if (block === undefined) return undefined
     const row = firstAtLeast(block.keys, block.rows, key)
     return this.#rowAt(block, row, key)
-  }
-
-  /** `find` for keys in ascending order: each goes on from the one before. */
-  finder(): (key: readonly Scalar[]) => FileRow | undefined {
-    let block: Block | undefined
-    let from = 0
-    return (key) => {
-      if (block === undefined || compareRowToKey(block.keys, block.rows - 1, key) < 0) {
-        block = this.blockFor(key)
-        from = 0
-        if (block === undefined) return undefined
-      }
-      from = firstAtLeastFrom(block.keys, from, block.rows, key)
-      return this.#rowAt(block, from, key)
-    }
   }
 
   /** The block that holds the key if the file does, from the cache or decoded now; undefined when the file does not hold it. */

@@ -35,14 +35,13 @@ export function lookUp(
   key: readonly Scalar[],
   layout: KvLayout,
   wanted: readonly number[],
-  find: (file: LookupFile, key: readonly Scalar[]) => FileRow | undefined,
 ): FileRow | undefined {
   let newest: FileRow | undefined
   let sequence = -1n
   for (const { files, laterSequence } of runs) {
     const file = fileFor(files, key)
     if (file === undefined || (newest !== undefined && file.file.maxSequence <= sequence)) continue
-    const found = find(file, key)
+    const found = file.find(key)
     if (found === undefined) continue
     const decides = newest === undefined && file.file.minSequence > laterSequence
     const own = decides ? sequence : sequenceOf(found, layout, wanted)
@@ -54,13 +53,13 @@ export function lookUp(
   return newest === undefined || isDelete(newest, layout, wanted) ? undefined : newest
 }
 
-function sequenceOf({ file, block, row }: FileRow, layout: KvLayout, wanted: readonly number[]): bigint {
+export function sequenceOf({ file, block, row }: FileRow, layout: KvLayout, wanted: readonly number[]): bigint {
   const known = block.columns[layout.sequence]
   const column = known ?? file.columns(block, [layout.sequence, layout.kind, ...wanted])[0]
   return ((column as FixedColumn).values as BigInt64Array)[row]!
 }
 
-function isDelete({ file, block, row }: FileRow, layout: KvLayout, wanted: readonly number[]): boolean {
+export function isDelete({ file, block, row }: FileRow, layout: KvLayout, wanted: readonly number[]): boolean {
   if (file.file.deleteRows === 0) return false
   const column = block.columns[layout.kind] ?? file.columns(block, [layout.kind, ...wanted])[0]
   return (((column as FixedColumn).values as Int8Array)[row]! & 1) === 1

@@ -22,6 +22,8 @@ interface PartitionPlace {
   /** Those that hold files. */
   readonly buckets: readonly BucketPlace[]
   bucket(bucket: number): BucketPlace
+  /** Bucket 0 alone. */
+  readonly only: readonly BucketPlace[]
 }
 
 /** Where keys may be, worked out once for each partition and bucket of a view. */
@@ -85,12 +87,14 @@ export class Places {
     }
     const present = [...(files?.buckets.keys() ?? [])].filter((bucket) => bucket >= 0)
     const total = present.length === 0 ? options.bucket : files!.buckets.get(present[0]!)!.totalBuckets
+    const only = total === 1 ? [place(0)] : []
     return {
       total,
       get buckets() {
         return present.map(place)
       },
       bucket: place,
+      only,
     }
   }
 }

@@ -1,16 +1,17 @@
 import type { Batch, Column, Scalar } from '../../formats/column/column.ts'
+import { scalarAt } from '../../formats/column/compare.ts'
 import { compareKeys, keysOf } from '../../formats/column/key-order.ts'
 import { scalarColumn } from '../../formats/column/values.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import { deserializeRow, serializeRow } from '../../formats/row/binary-row.ts'
 import type { Field } from '../../formats/types/row-type.ts'
-import { keyAt } from '../api/keys.ts'
 import { TableError } from '../errors.ts'
 import { type Bucketing, bucketing } from '../plan/bucket.ts'
 import { partitionFields, trimmedPrimaryKey } from '../plan/kv-layout.ts'
 import type { Levels } from '../plan/levels.ts'
 import { type LookupRun, lookUp, lookupRuns } from '../read/lookup.ts'
 import { type FileRow, LookupFile, type LookupTable, type OpenFile } from '../read/lookup-file.ts'
+import { lookUpMany } from '../read/lookup-many.ts'
 import { DataFileReader } from '../store/data-reader.ts'
 import type { TableView } from '../store/view.ts'
 import type { BucketWriter } from '../write/bucket-writer.ts'
@@ -34,10 +35,6 @@ export interface PointSource {
   readonly writer: TableWriter | undefined
   readonly view: TableView | undefined
 }
-
-type Find = (file: LookupFile, key: readonly Scalar[]) => FileRow | undefined
-
-const findOne: Find = (file, key) => file.find(key)
 
 /** Answers `get`: which bucket, then memory, then files, newest first. */
 export class PointReads {
@@ -69,39 +66,72 @@ export class PointReads {
   }
 
   /** The row of a key, of which all columns of the primary key are given; undefined = there is none. `wanted` as `columns`. */
-  find(key: readonly Scalar[], wanted: readonly number[], source: PointSource): PointRow | undefined {
-    return this.#find(key, (total) => this.#bucketOf(key, total), wanted, source, findOne)
+  find(given: readonly Scalar[], wanted: readonly number[], source: PointSource): PointRow | undefined {
+    const key = given.length === this.#keyIndexes.length ? given : this.#keyIndexes.map((index) => given[index]!)
+    for (const place of this.#placesOf(given, source.view)) {
+      const found = this.#findIn(place, key, wanted, source)
+      if (found !== undefined) return found
+    }
+    return undefined
   }
 
   /** `find` for each key of a batch, in its order. Keys are looked up in ascending order, so that no page is decoded twice. */
-  findMany(keys: Batch, wanted: readonly number[], source: PointSource): readonly (PointRow | undefined)[] {
-    const rows: (PointRow | undefined)[] = new Array(keys.rows).fill(undefined)
+  findMany(keys: Batch, wanted: readonly number[], { writer, view }: PointSource): readonly (PointRow | undefined)[] {
+    const found: (PointRow | undefined)[] = new Array(keys.rows).fill(undefined)
+    const { layout } = this.#core
     const columns = this.#keyIndexes.map((index) => keys.columns[index]!)
-    const all = keys.columns.map((_, index) => index)
-    const finders = new Map<LookupFile, (key: readonly Scalar[]) => FileRow | undefined>()
-    const findNext: Find = (file, key) => {
-      let finder = finders.get(file)
-      if (finder === undefined) {
-        finder = file.finder()
-        finders.set(file, finder)
-      }
-      return finder(key)
+    for (const [place, rows] of this.#byPlace(keys, inKeyOrder(columns, layout.keyTypes, keys.rows), view)) {
+      const state = writer?.find(place.id)
+      const pending = state?.holdsRows === true ? this.#notInMemory(state, columns, rows, found) : rows
+      const levels = state?.levels ?? place.levels
+      if (levels === undefined) continue
+      const inFiles: (FileRow | undefined)[] = []
+      lookUpMany(this.#runsOf(levels, place), columns, pending, layout, this.#inFile(wanted), inFiles)
+      for (const row of pending) found[row] ??= inFiles[row]
+    }
+    return found
+  }
+
+  /** Those of the rows that memory knows nothing of; the others are in `found`, unless they are deleted. */
+  #notInMemory(
+    state: BucketWriter,
+    columns: readonly Column[],
+    rows: readonly number[],
+    found: (PointRow | undefined)[],
+  ): readonly number[] {
+    return rows.filter((row) => {
+      const buffered = inMemory(state, serializeRow(this.#core.layout.keyTypes, keyAt(columns, row)))
+      if (buffered !== undefined && !buffered.deleted) found[row] = buffered.row
+      return buffered === undefined
+    })
+  }
+
+  /** The rows of a batch of keys by the buckets where they may be. */
+  #byPlace(keys: Batch, order: number[], view: TableView | undefined): Map<BucketPlace, number[]> {
+    const groups = new Map<BucketPlace, number[]>()
+    const partitioned = this.#partitionIndexes.length > 0
+    const whole = partitioned ? undefined : this.#places.ofPartition([], view)
+    if (whole?.total === 1) return groups.set(whole.bucket(0), order)
+    const add = (place: BucketPlace, row: number): void => {
+      const rows = groups.get(place)
+      if (rows === undefined) groups.set(place, [row])
+      else rows.push(row)
     }
     const bucketsBy = new Map<number, Int32Array>()
     const bucketsOf = (total: number): Int32Array => {
       let buckets = bucketsBy.get(total)
       if (buckets === undefined) {
-        const bucketColumns = this.#bucketKey.map(({ index }) => keys.columns[index]!)
-        buckets = this.#bucketing(total)(bucketColumns, keys.rows)
+        const columns = this.#bucketKey.map(({ index }) => keys.columns[index]!)
+        buckets = this.#bucketing(total)(columns, keys.rows)
         bucketsBy.set(total, buckets)
       }
       return buckets
     }
-    for (const row of inKeyOrder(columns, this.#core.layout.keyTypes, keys.rows)) {
-      const key = keyAt(keys, all, row)
-      rows[row] = this.#find(key, (total) => bucketsOf(total)[row]!, wanted, source, findNext)
+    for (const row of order) {
+      const given = keyAt(keys.columns, row)
+      for (const place of this.#placesOf(given, view, (total) => bucketsOf(total)[row]!)) add(place, row)
     }
-    return rows
+    return groups
   }
 
   /** Columns of a row by their positions in the table: those of a file are decoded now, if they are not yet. */
@@ -114,42 +144,26 @@ export class PointReads {
     return indexes.map((index) => index + this.#core.layout.firstValue)
   }
 
-  #find(
+  /** Where a key may be: one bucket where the key tells it. */
+  #placesOf(
     given: readonly Scalar[],
-    bucketOf: (total: number) => number,
-    wanted: readonly number[],
-    { writer, view }: PointSource,
-    find: Find,
-  ): PointRow | undefined {
-    const key = given.length === this.#keyIndexes.length ? given : this.#keyIndexes.map((index) => given[index]!)
+    view: TableView | undefined,
+    bucketOf = (total: number): number => this.#bucketOf(given, total),
+  ): Iterable<BucketPlace> {
     // A partition column outside the primary key: the key does not say where its row is.
-    if (this.#partitionIndexes.includes(-1)) {
-      for (const place of this.#places.ofView(view)) {
-        const found = this.#findIn(place, key, wanted, undefined, find)
-        if (found !== undefined) return found
-      }
-      return undefined
-    }
+    if (this.#partitionIndexes.includes(-1)) return this.#places.ofView(view)
     const values = this.#partitionIndexes.map((index) => given[index]!)
     const partition = this.#places.ofPartition(values, view)
-    if (partition.total > 0) {
-      const place = partition.bucket(partition.total === 1 ? 0 : bucketOf(partition.total))
-      return this.#findIn(place, key, wanted, writer, find)
-    }
+    if (partition.total === 1) return partition.only
     // Dynamic buckets: only an index of all keys knows the bucket, so each bucket of the partition is asked.
-    for (const place of partition.buckets) {
-      const found = this.#findIn(place, key, wanted, undefined, find)
-      if (found !== undefined) return found
-    }
-    return undefined
+    return partition.total > 0 ? [partition.bucket(bucketOf(partition.total))] : partition.buckets
   }
 
   #findIn(
     place: BucketPlace,
     key: readonly Scalar[],
     wanted: readonly number[],
-    writer: TableWriter | undefined,
-    find: Find,
+    { writer }: PointSource,
   ): PointRow | undefined {
     const { layout } = this.#core
     const state = writer?.find(place.id)
@@ -158,7 +172,7 @@ export class PointReads {
       if (buffered !== undefined) return buffered.deleted ? undefined : buffered.row
     }
     const levels = state?.levels ?? place.levels
-    return levels && lookUp(this.#runsOf(levels, place), key, layout, this.#inFile(wanted), find)
+    return levels && lookUp(this.#runsOf(levels, place), key, layout, this.#inFile(wanted))
   }
 
   #runsOf(levels: Levels, place: BucketPlace): readonly LookupRun[] {
@@ -219,9 +233,14 @@ export class PointReads {
   }
 }
 
+function keyAt(columns: readonly Column[], row: number): readonly Scalar[] {
+  return columns.map((column) => scalarAt(column, row) as Scalar)
+}
+
 /** Positions of the keys, smallest key first. */
-function inKeyOrder(columns: readonly Column[], types: KeyTypes, rows: number): Uint32Array {
-  const order = Uint32Array.from({ length: rows }, (_, row) => row)
+function inKeyOrder(columns: readonly Column[], types: KeyTypes, rows: number): number[] {
+  const order: number[] = []
+  for (let row = 0; row < rows; row++) order.push(row)
   const keys = keysOf(columns, types, rows)
   let sorted = true
   for (let row = 1; row < rows && sorted; row++) sorted = compareKeys(keys, row - 1, keys, row) <= 0

@@ -122,18 +122,26 @@ export class RowReads {
   /** Row objects, those of one block together. */
   #rowsOf(found: readonly (PointRow | undefined)[], projection: Projection): (Record<string, unknown> | undefined)[] {
     const result: (Record<string, unknown> | undefined)[] = new Array(found.length).fill(undefined)
-    const byHolder = new Map<object, { readonly first: PointRow; readonly rows: number[]; readonly at: number[] }>()
-    found.forEach((point, index) => {
-      if (point === undefined) return
-      const holder = 'batch' in point ? point.batch : point.block
-      let group = byHolder.get(holder)
-      if (group === undefined) {
-        group = { first: point, rows: [], at: [] }
-        byHolder.set(holder, group)
+    interface Group {
+      readonly first: PointRow
+      readonly rows: number[]
+      readonly at: number[]
+    }
+    const byHolder = new Map<object, Group>()
+    let holder: object | undefined
+    let group: Group | undefined
+    for (let index = 0; index < found.length; index++) {
+      const point = found[index]
+      if (point === undefined) continue
+      const own = 'batch' in point ? point.batch : point.block
+      if (own !== holder || group === undefined) {
+        holder = own
+        group = byHolder.get(own) ?? { first: point, rows: [], at: [] }
+        byHolder.set(own, group)
       }
       group.rows.push(point.row)
       group.at.push(index)
-    })
+    }
     try {
       for (const { first, rows, at } of byHolder.values()) this.#readerOf(first, projection).some(rows, result, at)
     } catch (error) {

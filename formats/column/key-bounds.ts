@@ -28,19 +28,48 @@ export function firstAfter(columns: readonly Column[], rows: number, prefix: rea
   return search(columns, 0, rows, prefix, 1)
 }
 
-/** `firstAtLeast` for a prefix that is above all rows before `from`: quick when the place is near. */
-export function firstAtLeastFrom(
+/** Compares row `a` of key columns with row `b` of others of the same types, none of them null. */
+export function compareRows(left: readonly Column[], a: number, right: readonly Column[], b: number): number {
+  for (let i = 0; i < right.length; i++) {
+    const x = left[i]!
+    const y = right[i]!
+    let order: number
+    if (x.kind === 'bytes' && y.kind === 'bytes') {
+      const { data, offsets } = y
+      order = compareRanges(x.data, x.offsets[a]!, x.offsets[a + 1]!, data, offsets[b]!, offsets[b + 1]!)
+    } else if (x.kind === 'fixed' && x.values instanceof BigInt64Array) {
+      const p = x.values[a]!
+      const q = (y as typeof x).values[b]!
+      order = p < q ? -1 : p > q ? 1 : 0
+    } else order = compareScalars(scalarAt(x, a)!, scalarAt(y, b)!)
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+/**
+ * First row in `[from, rows)` of sorted key columns that is at least row `at` of `keys`, where all rows before `from` are below
+ * it and the last is not. Steps that double: quick when the place is near.
+ */
+export function firstAtLeastRow(
   columns: readonly Column[],
   from: number,
   rows: number,
-  prefix: readonly Scalar[],
+  keys: readonly Column[],
+  at: number,
 ): number {
   let low = from
-  for (let step = 1; low + step <= rows; step *= 2) {
-    if (compareRowToKey(columns, low + step - 1, prefix) >= 0) return search(columns, low, low + step - 1, prefix, 0)
-    low += step
+  let high = from
+  for (let step = 1; high < rows - 1 && compareRows(columns, high, keys, at) < 0; step *= 2) {
+    low = high + 1
+    high = Math.min(high + step, rows - 1)
   }
-  return search(columns, low, rows, prefix, 0)
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compareRows(columns, middle, keys, at) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 function search(

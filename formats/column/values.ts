@@ -127,7 +127,8 @@ export function createRowReader(batch: Batch, forms?: ValueForms): RowReader {
       return record
     },
     some(rows, into, at) {
-      const records = rows.map(() => make())
+      const records: Record<string, unknown>[] = []
+      for (let i = 0; i < rows.length; i++) records.push(make())
       names.forEach((name, index) => {
         const read = readers[index]!
         for (let i = 0; i < rows.length; i++) records[i]![name] = read(rows[i]!)
