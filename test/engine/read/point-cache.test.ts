@@ -72,3 +72,49 @@ t.test('getMany and get agree, uncommitted rows and deletes included', async (t)
   t.equal((await table.get(10))?.text, 'row 5')
   await warehouse.close()
 })
+
+t.test('a miss decodes keys only, a warm get nothing, and getMany each page once', async (t) => {
+  const inner = createNodeFileSystem({ sync: false })
+  const read = { count: 0 }
+  const fs: typeof inner = {
+    ...inner,
+    openSource(path) {
+      const source = inner.openSource(path)
+      return {
+        bytes: source.bytes,
+        close: () => source.close(),
+        read(offset, length) {
+          read.count += length
+          return source.read(offset, length)
+        },
+      }
+    },
+  }
+  const warehouse = openAlone(t.testdir(), { fs, cacheBytes: 64 << 20 })
+  const table = await warehouse.createTable('db.t', {
+    fields: { id: type.bigint({ mode: 'number' }), text: type.string() },
+    primaryKey: ['id'],
+    options: { bucket: 1, 'write-only': true, 'parquet.page.row.count.limit': 4096, 'file.compression': 'none' },
+  })
+  const WIDE = 'x'.repeat(100)
+  await table.put(Array.from({ length: ROWS }, (_, i) => ({ id: i * 2, text: `${i}${WIDE}` })))
+  await table.commit()
+
+  const bytesOf = async (action: () => Promise<unknown>) => {
+    const before = read.count
+    await action()
+    return read.count - before
+  }
+  await table.get(0)
+  const page = 4096 * WIDE.length
+  t.ok((await bytesOf(() => table.get(20_001))) < page, 'a miss reads no page of text')
+  t.ok((await bytesOf(() => table.get(20_000))) > page, 'a hit reads one')
+  t.equal(await bytesOf(() => table.get(20_002)), 0, 'its neighbour nothing')
+  t.equal(await bytesOf(() => table.get(20_003)), 0, 'nor does a miss there')
+
+  const keys = Array.from({ length: ROWS }, (_, i) => ((i * 7919) % ROWS) * 2)
+  const many = await bytesOf(() => table.getMany(keys))
+  t.ok(many < ROWS * (WIDE.length + 30), `${many} bytes: each page once`)
+  t.equal(await bytesOf(() => table.getMany(keys)), 0)
+  await warehouse.close()
+})
