@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { loadCodecs } from '../formats/compress/load-codecs.ts'
 import { createPool } from '../workers/pool.ts'
 import { TableError } from './errors.ts'
-import { checkNames } from './options/check-names.ts'
+import { checkCall, shown } from './options/check-call.ts'
 import { breathe, nodeClock } from './ports/node-clock.ts'
 import { createNodeFileSystem } from './ports/node-fs.ts'
 import { nodeRandom } from './ports/node-random.ts'
@@ -84,7 +84,15 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
   })
 }
 
-const OPTIONS = ['durability', 'readOnly', 'workers', 'cacheBytes', 'tempDir', 'logger', 'signal']
+const OPTIONS = {
+  durability: 'any',
+  readOnly: 'flag',
+  workers: 'any',
+  cacheBytes: 'any',
+  tempDir: 'text',
+  logger: 'any',
+  signal: 'signal',
+} as const
 
 function check(path: string, options: WarehouseOptions): void {
   if (typeof path !== 'string' || path === '') {
@@ -92,8 +100,8 @@ function check(path: string, options: WarehouseOptions): void {
       value: path,
     })
   }
-  checkNames('openWarehouse', options, OPTIONS)
-  const { durability, workers, cacheBytes } = options
+  checkCall('openWarehouse', options, OPTIONS)
+  const { durability, workers, cacheBytes, logger } = options
   if (durability !== undefined && durability !== 'fsync' && durability !== 'none') {
     throw invalid('durability', durability, "'fsync' or 'none'")
   }
@@ -103,8 +111,12 @@ function check(path: string, options: WarehouseOptions): void {
   if (cacheBytes !== undefined && (!Number.isFinite(cacheBytes) || cacheBytes < 0)) {
     throw invalid('cacheBytes', cacheBytes, 'a number of bytes')
   }
+  const methods = ['debug', 'info', 'warn', 'error'] as const
+  if (logger !== undefined && !methods.every((name) => typeof logger?.[name] === 'function')) {
+    throw invalid('logger', logger, `an object with the functions ${methods.join(', ')}`)
+  }
 }
 
 function invalid(option: string, value: unknown, form: string): TableError {
-  return new TableError('INVALID', `${option} is ${String(value)}: give ${form}.`, { option, value })
+  return new TableError('INVALID', `${option} is ${shown(value)}: give ${form}.`, { option, value })
 }

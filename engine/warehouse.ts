@@ -6,7 +6,7 @@ import { type AnyTableDefinition, type TableDefinition, toTableSchema, valueForm
 import type { Fields, InputRow, KeyNames, KeyOf, RowOf } from './api/fields.ts'
 import { isTableError, TableError } from './errors.ts'
 import { checkWritable } from './options/check.ts'
-import { checkNames } from './options/check-names.ts'
+import { checkCall } from './options/check-call.ts'
 import type { Clock } from './ports/clock.ts'
 import type { FileSystem } from './ports/file-system.ts'
 import type { Random } from './ports/random.ts'
@@ -22,7 +22,9 @@ import {
   tableExists,
   tableFolder,
 } from './store/warehouse.ts'
+import { checkLimits } from './table/auto-commit.ts'
 import { TableCore, type TableServices } from './table/core.ts'
+import { defaultsOf } from './table/encode.ts'
 import { TableState, uncommittedError } from './table/state.ts'
 import { Table } from './table/table.ts'
 import { SharedExecutor } from './tasks/shared-executor.ts'
@@ -67,7 +69,7 @@ interface OpenTable {
   readonly automatic: boolean
 }
 
-const TABLE_OPTIONS = ['autoCommit', 'commitUser']
+const TABLE_OPTIONS = { autoCommit: 'any', commitUser: 'text' } as const
 
 /** A folder of tables, `<path>/<database>.db/<table>`. */
 export class Warehouse {
@@ -99,10 +101,12 @@ export class Warehouse {
     options: { readonly ifNotExists?: boolean } & TableOptions = {},
   ): Promise<Table<RowOf<F>, InputRow<F>, KeyOf<F, PK>>> {
     this.#checkOpen()
-    checkNames('createTable', options, ['ifNotExists', ...TABLE_OPTIONS])
+    checkCall('createTable', options, { ifNotExists: 'flag', ...TABLE_OPTIONS })
     const { fs, random, codecs, clock, readOnly } = this.#context
     const id = parseTableName(name)
     const schema = toTableSchema(definition, clock.now())
+    defaultsOf(schema, valueForms(definition))
+    if (options.autoCommit !== undefined) checkLimits(options.autoCommit)
     if (options.ifNotExists === true) {
       const table = await this.#openIfThere(name, definition, options)
       if (table !== undefined) return table as unknown as Table<RowOf<F>, InputRow<F>, KeyOf<F, PK>>
@@ -142,7 +146,7 @@ export class Warehouse {
     this.#checkOpen()
     const definition = 'fields' in first ? first : undefined
     const options = definition === undefined ? (first as TableOptions) : second
-    checkNames('table', options, TABLE_OPTIONS)
+    checkCall('table', options, TABLE_OPTIONS)
     return this.#openTable(name, definition, options)
   }
 
@@ -175,6 +179,7 @@ export class Warehouse {
 
   /** Closes every table that is open. Rejects, and closes nothing, when one has rows that are not committed. */
   async close(options: { readonly discard?: boolean } = {}): Promise<void> {
+    checkCall('close', options, { discard: 'flag' })
     if (this.#closing !== undefined) return this.#closing
     if (options.discard !== true) await this.#checkCommitted()
     // A handle that commits by itself does so for the others of its table, if it is the last.

@@ -5,7 +5,7 @@ import { type DataType, type Field, withNullable } from '../../formats/types/row
 import type { ValueForm } from '../../formats/types/value-form.ts'
 import { type ErrorDetails, TableError } from '../errors.ts'
 import { checkOptions, checkWritable } from '../options/check.ts'
-import { checkNames } from '../options/check-names.ts'
+import { checkCall } from '../options/check-call.ts'
 import { type OptionInput, toStoredOptions } from '../options/resolve.ts'
 import { type Fields, fieldEntries, fieldOf, type KeyNames } from './fields.ts'
 import { unsupportedType } from './unsupported-type.ts'
@@ -50,7 +50,13 @@ export function toTableSchema(definition: AnyTableDefinition, timeMillis: number
   if (typeof definition !== 'object' || definition === null) {
     throw invalid('The definition is not an object. Give { fields, primaryKey }.', { value: definition })
   }
-  checkNames('A table definition', definition, ['fields', 'primaryKey', 'partitionBy', 'options', 'comment'])
+  checkCall('a table definition', definition, {
+    fields: 'any',
+    primaryKey: 'any',
+    partitionBy: 'any',
+    options: 'any',
+    comment: 'text',
+  })
   const entries = fieldEntries('table', definition.fields)
   const primaryKeys = nameList('primaryKey', definition.primaryKey)
   const partitionKeys = nameList('partitionBy', definition.partitionBy ?? [])

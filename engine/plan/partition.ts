@@ -25,8 +25,22 @@ export function partitionPaths(fields: readonly Field[], naming: PartitionNaming
   const keys = fields.map((field) => escapePathName(field.name))
   return (partition) => {
     const values = deserializeRow(types, partition)
-    return keys.map((key, i) => `${key}=${escapePathName(partitionText(fields[i]!, values[i]!, naming))}`).join('/')
+    return keys
+      .map((key, i) => named(fields[i]!, `${key}=${escapePathName(partitionText(fields[i]!, values[i]!, naming))}`))
+      .join('/')
   }
+}
+
+/** Bytes of a folder name that file systems take. */
+const MOST_NAME_BYTES = 255
+
+function named(field: Field, name: string): string {
+  if (Buffer.byteLength(name) <= MOST_NAME_BYTES) return name
+  throw new TableError(
+    'INVALID',
+    `A value of partition column ${JSON.stringify(field.name)} makes a folder name of ${Buffer.byteLength(name)} bytes, and ${MOST_NAME_BYTES} is the most. Give a shorter one.`,
+    { column: field.name, value: name.slice(0, 64) },
+  )
 }
 
 /** Unescaped text of one partition value, the default name for null, empty and blank ones. */

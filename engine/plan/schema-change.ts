@@ -1,6 +1,7 @@
 import type { TableSchema } from '../../formats/meta/types.ts'
 import { printType } from '../../formats/types/parse.ts'
 import { TableError } from '../errors.ts'
+import { checkWritable } from '../options/check.ts'
 import { findOption } from '../options/registry.ts'
 import { canonicalTexts } from '../options/resolve.ts'
 
@@ -13,9 +14,14 @@ export interface SchemaChange {
   /** Options that change what a read answers, and those that only change what is written. */
   readonly readOptions: readonly string[]
   readonly writeOptions: readonly string[]
+  /** Options that decide where rows lie, or ask for more than this version writes: they stop commits, too. */
+  readonly commitOptions: readonly string[]
 }
 
-/** What a handle is about to do. A commit publishes rows that were taken under the old schema: new columns do not stop it. */
+/**
+ * What a handle is about to do. A commit publishes rows that were taken under the old schema: new columns do not stop it, nor
+ * options of compaction, retention and files, which matter from the next write on.
+ */
 export type SchemaUse = 'read' | 'write' | 'commit'
 
 /**
@@ -32,19 +38,21 @@ export function schemaChange(from: TableSchema, to: TableSchema): SchemaChange |
   const writeOptions = affecting('write')
   const shape = shapeOf(from) !== shapeOf(to)
   if (!shape && readOptions.length + writeOptions.length === 0) return undefined
-  return { from: from.id, to: to.id, shape, readOptions, writeOptions }
+  const refused = checkWritable(to)?.details.option
+  const commitOptions = [...readOptions, ...writeOptions.filter((key) => key === 'bucket' || key === refused)]
+  return { from: from.id, to: to.id, shape, readOptions, writeOptions, commitOptions }
 }
 
 /** `CONFLICT` when the change stands in the way: rows would be cut down to old columns, or options go unnoticed. */
 export function schemaConflict(table: string, change: SchemaChange, use: SchemaUse): TableError | undefined {
-  const { from, to, shape, readOptions, writeOptions } = change
-  const options = use === 'read' ? readOptions : [...readOptions, ...writeOptions]
+  const { from, to, shape, readOptions, writeOptions, commitOptions } = change
+  const options = { read: readOptions, write: [...readOptions, ...writeOptions], commit: commitOptions }[use]
   const columns = shape && use !== 'commit'
   if (!columns && options.length === 0) return undefined
   const what = [...(columns ? ['columns'] : []), ...(options.length > 0 ? [`option ${options.join(', ')}`] : [])]
   return new TableError(
     'CONFLICT',
-    `${table} has a new schema, ${to}: ${what.join(' and ')} changed since it was opened with schema ${from}. Close all its handles and open it again.`,
+    `${table} has a new schema, ${to}: ${what.join(' and ')} changed since it was opened with schema ${from}. Close all its handles and open it again; rows that cannot be committed go with close({ discard: true }).`,
     { table, expected: from, actual: to, ...(options.length > 0 && { option: options[0] }) },
   )
 }

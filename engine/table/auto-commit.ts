@@ -1,5 +1,6 @@
 import type { AutoCommit } from '../api/calls.ts'
 import { TableError } from '../errors.ts'
+import { shown } from '../options/check-call.ts'
 import type { Clock } from '../ports/clock.ts'
 
 const limitNames: ReadonlySet<string> = new Set(['rows', 'bytes', 'millis'])
@@ -8,6 +9,16 @@ const MAX_LIMIT = 2 ** 31 - 1
 
 /** `INVALID` for a limit that is none, or that could not be reached. */
 export function checkLimits(limits: AutoCommit): void {
+  if (typeof limits !== 'object' || limits === null || Object.values(limits).every((value) => value === undefined)) {
+    throw new TableError(
+      'INVALID',
+      `autoCommit is ${shown(limits)}. Give { rows, bytes, millis }, one of them at least.`,
+      {
+        option: 'autoCommit',
+        value: limits,
+      },
+    )
+  }
   for (const [name, value] of Object.entries(limits) as [string, unknown][]) {
     if (!limitNames.has(name)) {
       throw new TableError('INVALID', `autoCommit has no limit ${JSON.stringify(name)}. Give rows, bytes or millis.`, {

@@ -60,8 +60,8 @@ export class RowEncoder {
   }
 }
 
-/** Default texts of the schema, cast to their columns as Paimon casts them. */
-function defaultsOf(schema: TableSchema, forms: ValueForms): ReadonlyMap<string, unknown> {
+/** Default texts of the schema, cast to their columns as Paimon casts them; `UNSUPPORTED` for columns that are not of text or bytes. */
+export function defaultsOf(schema: TableSchema, forms: ValueForms): ReadonlyMap<string, unknown> {
   const defaults = new Map<string, unknown>()
   for (const field of schema.fields) {
     if (field.defaultValue === undefined) continue
@@ -75,7 +75,7 @@ function defaultsOf(schema: TableSchema, forms: ValueForms): ReadonlyMap<string,
     } catch (error) {
       throw new TableError(
         'UNSUPPORTED',
-        `Column ${JSON.stringify(field.name)} has the default ${JSON.stringify(field.defaultValue)}, which cannot be turned into its type. Write the column in every row from another engine, or change the default.`,
+        `Column ${JSON.stringify(field.name)} has the default ${JSON.stringify(field.defaultValue)}, and this version fills in defaults of text and bytes columns only. Leave it out, or write the table with Apache Paimon.`,
         { column: field.name, value: field.defaultValue },
         error,
       )

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { TableError } from '../errors.ts'
+import { shown } from '../options/check-call.ts'
 import type { Explanation } from '../plan/explain.ts'
 
 /** A compaction that landed. */
@@ -81,12 +82,12 @@ export class TableEmitter {
   readonly #emitter = new EventEmitter()
 
   on<K extends keyof TableEvents>(event: K, listener: (...args: TableEvents[K]) => void): void {
-    checkEvent(event)
+    checkEvent(event, listener)
     this.#emitter.on(event, listener as (...args: unknown[]) => void)
   }
 
   off<K extends keyof TableEvents>(event: K, listener: (...args: TableEvents[K]) => void): void {
-    checkEvent(event)
+    checkEvent(event, listener)
     this.#emitter.off(event, listener as (...args: unknown[]) => void)
   }
 
@@ -101,7 +102,16 @@ export class TableEmitter {
 }
 
 /** `INVALID` for a name that no event has: its listener would never be called. */
-function checkEvent(event: string): void {
+function checkEvent(event: string, listener: unknown): void {
+  if (typeof listener !== 'function') {
+    throw new TableError(
+      'INVALID',
+      `The listener of ${JSON.stringify(event)} is ${shown(listener)}. Give a function.`,
+      {
+        value: listener,
+      },
+    )
+  }
   if (Object.hasOwn(EVENTS, event)) return
   const names = Object.keys(EVENTS)
   throw new TableError('INVALID', `There is no event ${JSON.stringify(event)}. Listen to ${names.join(', ')}.`, {

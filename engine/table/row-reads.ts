@@ -7,7 +7,7 @@ import type { Keys, Range } from '../api/keys.ts'
 import { asTableError } from '../api/value-errors.ts'
 import { parseWhere } from '../api/where.ts'
 import { isTableError, TableError } from '../errors.ts'
-import { checkNames } from '../options/check-names.ts'
+import { checkCall } from '../options/check-call.ts'
 import { fieldNamed } from '../plan/kv-layout.ts'
 import type { TableView } from '../store/view.ts'
 import type { TableCore } from './core.ts'
@@ -16,8 +16,16 @@ import { type CapturedScan, captureScan, type ScanRequest, scanBatches } from '.
 import { checkAborted, ScanIterator } from './scan-iterator.ts'
 import type { TableState } from './state.ts'
 
-const READ_OPTIONS = ['columns', 'snapshot', 'signal']
-const SCAN_OPTIONS = [...READ_OPTIONS, 'range', 'where', 'limit', 'ordered', 'reverse', 'onStats']
+const READ_OPTIONS = { columns: 'names', snapshot: 'any', signal: 'signal' } as const
+const SCAN_OPTIONS = {
+  ...READ_OPTIONS,
+  range: 'any',
+  where: 'any',
+  limit: 'count',
+  ordered: 'flag',
+  reverse: 'flag',
+  onStats: 'callback',
+} as const
 
 /** Rows turned into objects at a time: a consumer that leaves early has not paid for a whole batch. */
 const ROWS_AT_A_TIME = 1024
@@ -54,11 +62,11 @@ export class RowReads {
 
   /** The row of a key: at once where nothing has to be waited for, so that a get of rows in memory costs one promise, not four. */
   get(key: unknown, options: AnyReadOptions): MaybeLater<Record<string, unknown> | undefined> {
+    checkCall('get', options, READ_OPTIONS)
     // Only a handle that writes knows the newest state without looking for it.
     if (options.snapshot !== undefined || this.#state === undefined) return this.#getLater(key, options)
     const { view } = this.#core
     try {
-      checkNames('get', options, READ_OPTIONS)
       checkAborted(options.signal)
       this.#core.checkSchema('read')
       const projection = options.columns === undefined ? this.#whole : this.#projection(options.columns)
@@ -74,6 +82,7 @@ export class RowReads {
 
   /** The newest row that this handle knows of: one that only reads has to be refreshed by hand. */
   getSync(key: unknown): Record<string, unknown> | undefined {
+    this.#core.checkSchema('read')
     return this.#rowOf(key, this.#whole, { writer: this.#state?.writer, view: this.#core.view })
   }
 
@@ -99,7 +108,7 @@ export class RowReads {
   }
 
   async getMany(keys: readonly unknown[], options: AnyReadOptions): Promise<(Record<string, unknown> | undefined)[]> {
-    checkNames('getMany', options, READ_OPTIONS)
+    checkCall('getMany', options, READ_OPTIONS)
     if (!Array.isArray(keys)) {
       throw new TableError('INVALID', 'getMany takes an array of keys. Give one, or call get.', { value: keys })
     }
@@ -238,18 +247,14 @@ export class RowReads {
   }
 
   #request(options: AnyScanOptions): ScanRequest {
-    checkNames('scan', options, SCAN_OPTIONS)
-    const { limit = Number.POSITIVE_INFINITY } = options
-    if (limit !== Number.POSITIVE_INFINITY && (!Number.isInteger(limit) || limit < 0)) {
-      throw new TableError('INVALID', `limit is ${String(limit)}: give a whole number from 0 on.`, { value: limit })
-    }
+    checkCall('scan', options, SCAN_OPTIONS)
     const { range, partition } = this.#keys.range((options.range ?? {}) as Range<unknown>)
     return {
       columns: this.#columns(options.columns),
       range,
       partition,
       where: options.where === undefined ? undefined : parseWhere(options.where, this.#core.schema.fields, this.#forms),
-      limit,
+      limit: options.limit ?? Number.POSITIVE_INFINITY,
       ordered: options.ordered ?? true,
       reverse: options.reverse ?? false,
       signal: options.signal,
@@ -269,9 +274,6 @@ export class RowReads {
   #columns(columns: readonly string[] | undefined): readonly string[] {
     const { schema } = this.#core
     if (columns === undefined) return schema.fields.map((field) => field.name)
-    if (!Array.isArray(columns)) {
-      throw new TableError('INVALID', 'columns is not a list of names. Give an array of texts.', { value: columns })
-    }
     for (const name of columns) fieldNamed(schema, name)
     return [...new Set(columns)]
   }

@@ -5,7 +5,7 @@ import type { CommitOptions, CommitResult } from '../api/calls.ts'
 import type { Keys } from '../api/keys.ts'
 import { asTableError } from '../api/value-errors.ts'
 import { TableError } from '../errors.ts'
-import { checkNames } from '../options/check-names.ts'
+import { checkCall, shown } from '../options/check-call.ts'
 import { DELETE, INSERT } from '../write/buffer.ts'
 import type { WriteBatch } from '../write/writer.ts'
 import { AutoCommitter, checkLimits } from './auto-commit.ts'
@@ -96,7 +96,7 @@ export class RowWrites {
   }
 
   async commit(options: CommitOptions): Promise<CommitResult> {
-    checkNames('commit', options, ['identifier', 'properties', 'signal'])
+    checkCall('commit', options, { identifier: 'any', properties: 'texts', signal: 'signal' })
     return this.state.during(this.#commit(options))
   }
 
@@ -213,7 +213,7 @@ function checkIdentifier(identifier: bigint | number): bigint {
   if (fits) return BigInt(identifier)
   throw new TableError(
     'INVALID',
-    `identifier is ${String(identifier)}: give a whole number from 0 to 2^63 - 2 that grows with each commit.`,
+    `identifier is ${shown(identifier)}: give a whole number from 0 to 2^63 - 2 that grows with each commit.`,
     { value: identifier },
   )
 }

@@ -131,7 +131,7 @@ export class TableState {
   }
 
   async #expire(overrides: ExpireOverrides): Promise<ExpireResult> {
-    await this.core.newestSchema('commit')
+    await this.core.newestSchema('write')
     return this.#expiry.run(this.#expireRequest(overrides))
   }
 
@@ -160,7 +160,7 @@ export class TableState {
 
   /** After a commit, which is done whatever becomes of it. */
   #expireLater(latest: number): void {
-    if (this.core.options['write-only']) return
+    if (this.core.options['write-only'] || !this.core.current) return
     const step = async () => {
       if (!(await this.#expiry.isIdle(this.#expireRequest({}), latest))) await this.#expire({})
     }

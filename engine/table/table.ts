@@ -1,5 +1,6 @@
 import type { RecordBatch } from 'apache-arrow'
 import { loadArrow, toRecordBatch } from '../../formats/column/arrow.ts'
+import type { Batch } from '../../formats/column/column.ts'
 import { reversed } from '../../formats/column/gather.ts'
 import type {
   BucketExplanation,
@@ -16,8 +17,9 @@ import type {
   SnapshotInfo,
 } from '../api/calls.ts'
 import { Keys } from '../api/keys.ts'
+import { asTableError } from '../api/value-errors.ts'
 import { TableError } from '../errors.ts'
-import { checkNames } from '../options/check-names.ts'
+import { checkCall } from '../options/check-call.ts'
 import { bucketsOf } from '../store/view.ts'
 import type { ExpireResult } from '../upkeep/expire.ts'
 import type { ExpireOverrides } from '../upkeep/expire-request.ts'
@@ -29,6 +31,17 @@ import { RowReads } from './row-reads.ts'
 import { RowWrites } from './row-writes.ts'
 import type { Scan } from './scan-iterator.ts'
 import { type TableState, uncommittedError } from './state.ts'
+
+const BUCKETS = { partition: 'text', bucket: 'any' } as const
+const CALL = { signal: 'signal' } as const
+
+function recordBatch(arrow: Awaited<ReturnType<typeof loadArrow>>, batch: Batch): RecordBatch {
+  try {
+    return toRecordBatch(arrow, batch)
+  } catch (error) {
+    throw asTableError(error, 'read')
+  }
+}
 
 /**
  * A handle of a primary-key table. Rows are visible to `get` and `scan` of the handle at once, to others and after a crash once
@@ -57,16 +70,19 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
 
   /** Inserts or replaces rows by key. `INVALID` naming row, column and value when one does not fit; then none is kept. */
   async put(rows: Input | readonly Input[], options: CallOptions = {}): Promise<void> {
+    checkCall('put', options, CALL)
     await this.#writable().write([{ put: rows }], options.signal)
   }
 
   /** Deletes rows by key; a key that has no row is fine. */
   async delete(keys: Key | readonly Key[], options: CallOptions = {}): Promise<void> {
+    checkCall('delete', options, CALL)
     await this.#writable().write([{ delete: keys }], options.signal)
   }
 
   /** Puts and deletes, in order, as one unit: one snapshot holds all of them. */
   async write(mutations: readonly Mutation<Input, Key>[], options: CallOptions = {}): Promise<void> {
+    checkCall('write', options, CALL)
     await this.#writable().write(mutations, options.signal)
   }
 
@@ -75,6 +91,7 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
    * promise settles.
    */
   async putArrow(batch: RecordBatch, options: CallOptions = {}): Promise<void> {
+    checkCall('putArrow', options, CALL)
     await this.#writable().writeArrow(batch, options.signal)
   }
 
@@ -142,7 +159,7 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
     return this.#reads.scan(options, async function* (batches) {
       const arrow = await loadArrow()
       for await (const batch of batches) {
-        yield [toRecordBatch(arrow, options.reverse === true ? reversed(batch) : batch)]
+        yield [recordBatch(arrow, options.reverse === true ? reversed(batch) : batch)]
       }
     })
   }
@@ -153,7 +170,7 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
    */
   async compact(options: CompactOptions = {}): Promise<void> {
     const { state } = this.#writable()
-    checkNames('compact', options, ['full', 'partition', 'bucket', 'signal', 'onProgress'])
+    checkCall('compact', options, { full: 'flag', ...BUCKETS, signal: 'signal', onProgress: 'callback' })
     const { full = false, signal, onProgress } = options
     await state.committer.exclusive(() => state.committer.catchUp())
     this.#core.checkSchema('write')
@@ -179,6 +196,7 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
   /** What a compaction of each bucket would take now, rule by rule. */
   async explainCompaction(filter: BucketFilter = {}): Promise<readonly BucketExplanation[]> {
     this.#checkOpen()
+    checkCall('explainCompaction', filter, BUCKETS)
     return explainBuckets(this.#core, this.#state, filter)
   }
 
@@ -240,6 +258,7 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
    * leaves the handle open, unless `discard` is set or the handle commits by itself.
    */
   async close(options: { readonly discard?: boolean } = {}): Promise<void> {
+    checkCall('close', options, { discard: 'flag' })
     while (this.#closing === undefined) {
       await this.#writes?.settled()
       // One step from the look to the end: a write in between would be lost with the handle.

@@ -1,5 +1,5 @@
 import { TableError } from '../errors.ts'
-import { checkNames } from '../options/check-names.ts'
+import { checkCall, shown } from '../options/check-call.ts'
 import { registry } from '../options/registry.ts'
 import { canonicalTexts, type ResolvedOptions, type StoredOptions } from '../options/resolve.ts'
 
@@ -41,12 +41,12 @@ export function expireRequest(
   nowMillis: number,
   overrides: ExpireOverrides = {},
 ): ExpireRequest {
-  checkNames('expireSnapshots', overrides, ['retainMax', 'retainMin', 'olderThan', 'dryRun'])
+  checkCall('expireSnapshots', overrides, { retainMax: 'any', retainMin: 'any', olderThan: 'any', dryRun: 'flag' })
   const { retainMax, retainMin, olderThan, dryRun } = overrides
   checkCount('retainMax', retainMax)
   checkCount('retainMin', retainMin)
   if (olderThan !== undefined && !Number.isFinite(olderThan)) {
-    throw new TableError('INVALID', `olderThan is ${olderThan}: give a time in milliseconds since 1970.`, {
+    throw new TableError('INVALID', `olderThan is ${shown(olderThan)}: give a time in milliseconds since 1970.`, {
       value: olderThan,
     })
   }
@@ -72,7 +72,7 @@ export function expireRequest(
 
 function checkCount(name: string, value: number | undefined): void {
   if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) return
-  throw new TableError('INVALID', `${name} is ${value}: give a whole number from 1 on.`, { value })
+  throw new TableError('INVALID', `${name} is ${shown(value)}: give a whole number from 1 on.`, { value })
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type * as Arrow from 'apache-arrow'
 import { type DataType, MAX_LENGTH } from '../types/row-type.ts'
 import { type BytesColumn, type Column, storageOf } from './column.ts'
@@ -191,6 +192,7 @@ function sized(path: string, limit: number, text: boolean, data: Arrow.Data, val
   const bytes = data.values as Uint8Array
   const { length } = data
   const column: BytesColumn = { kind: 'bytes', length, data: bytes, offsets: offsetsOf(path, data) }
+  if (text) requireUtf8(path, column, valid)
   if (limit === MAX_LENGTH) return column
   const { offsets } = column
   for (let row = 0; row < length; row++) {
@@ -200,6 +202,22 @@ function sized(path: string, limit: number, text: boolean, data: Arrow.Data, val
       throw new ValueError(path, bytes.slice(offsets[row], offsets[row + 1]), `of ${size} is longer than ${limit}`, row)
   }
   return column
+}
+
+/** Arrow does not look whether text is UTF-8; a value that is not could be stored, and never asked for again. */
+function requireUtf8(path: string, { data, offsets, length }: BytesColumn, valid: Mask): void {
+  const [start, end] = [offsets[0] ?? 0, offsets[length] ?? 0]
+  // A value starts with a character when the whole is text and no value starts within one.
+  let whole = isUtf8(data.subarray(start, end))
+  for (let row = 0; whole && row < length; row++) {
+    const at = offsets[row]!
+    if (at < end && (data[at]! & 0xc0) === 0x80) whole = false
+  }
+  if (whole) return
+  for (let row = 0; row < length; row++) {
+    const value = data.subarray(offsets[row], offsets[row + 1])
+    if (valid?.[row] !== 0 && !isUtf8(value)) throw new ValueError(path, value.slice(), 'is not UTF-8', row)
+  }
 }
 
 function offsetsOf(path: string, data: Arrow.Data): Int32Array {

@@ -73,22 +73,44 @@ function importDictionary(
   data: Arrow.Data,
   valid: Uint8Array | undefined,
 ): Column {
-  const dictionary = importVector(arrow, path, type, data.dictionary as Arrow.Vector)
+  const vector = data.dictionary as Arrow.Vector
   const indices = data.values as ArrayLike<number | bigint>
   const rows = new Uint32Array(data.length)
   const present = new Uint8Array(data.length)
+  const used = new Int32Array(vector.length).fill(-1)
   for (let row = 0; row < rows.length; row++) {
     if (valid !== undefined && valid[row] === 0) continue
     const index = Number(indices[row])
-    if (!(index >= 0 && index < dictionary.length)) {
-      throw new ValueError(path, index, `is no index of a dictionary of ${dictionary.length} values`, row)
+    if (!(index >= 0 && index < vector.length)) {
+      throw new ValueError(path, index, `is no index of a dictionary of ${vector.length} values`, row)
     }
+    if (used[index]! < 0) used[index] = row
     rows[row] = index
     present[row] = 1
   }
-  if (dictionary.length === 0) return nullColumn(type, data.length)
+  if (vector.length === 0) return nullColumn(type, data.length)
+  const dictionary = importUsed(arrow, path, type, vector, used)
   const column = take(dictionary, rows)
   return withMask(type, column, both(column.valid, present))
+}
+
+/** The values of a dictionary that rows use; the others may be anything. `used`: the first row of each value, -1 = none. */
+function importUsed(arrow: typeof Arrow, path: string, type: DataType, vector: Arrow.Vector, used: Int32Array): Column {
+  try {
+    return importVector(arrow, path, type, vector)
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error
+    const parts: Column[] = Array.from(used, () => nullColumn(type, 1))
+    const byRow = [...used.keys()].filter((index) => used[index]! >= 0).sort((a, b) => used[a]! - used[b]!)
+    for (const index of byRow) {
+      try {
+        parts[index] = importVector(arrow, path, type, vector.slice(index, index + 1))
+      } catch (cause) {
+        throw cause instanceof ValueError ? cause.atRow(used[index]!) : cause
+      }
+    }
+    return concatColumns(parts)
+  }
 }
 
 /**

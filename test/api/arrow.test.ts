@@ -192,3 +192,69 @@ t.test('NaN and -0.0 in keys are refused from Arrow too, and kept in values', as
   )
   await warehouse.close({ discard: true })
 })
+
+t.test('text that is not UTF-8 is refused, but for garbage under nulls', async (t) => {
+  await using warehouse = await open(t.testdir())
+  const definition = { fields: { k: types.string(), v: types.string().nullable() }, primaryKey: ['k'] } as const
+  await using table = await warehouse.createTable('db.t', definition)
+  const texts = (bytes: number[], offsets: number[], nullBitmap?: Uint8Array) =>
+    arrow.makeData({
+      type: new arrow.Utf8(),
+      length: offsets.length - 1,
+      data: Uint8Array.from(bytes),
+      valueOffsets: Int32Array.from(offsets),
+      ...(nullBitmap === undefined ? {} : { nullBitmap, nullCount: 1 }),
+    })
+  const batchOf = (k: arrow.Data, v: arrow.Data) => {
+    const schema = new arrow.Schema([
+      new arrow.Field('k', new arrow.Utf8(), false),
+      new arrow.Field('v', new arrow.Utf8(), true),
+    ])
+    const struct = arrow.makeData({ type: new arrow.Struct(schema.fields), length: k.length, children: [k, v] })
+    return new arrow.RecordBatch(schema, struct)
+  }
+  const fine = texts([0x61, 0x62], [0, 1, 2])
+  await refused(
+    t,
+    table.putArrow(batchOf(texts([0x61, 0xff], [0, 1, 2]), fine)),
+    'INVALID',
+    { column: 'k', row: 1 },
+    'UTF-8',
+  )
+  const split = texts([0xc3, 0xa4], [0, 1, 2])
+  await refused(t, table.putArrow(batchOf(fine, split)), 'INVALID', { column: 'v', row: 0 }, 'UTF-8')
+  await table.putArrow(batchOf(fine, texts([0xff, 0x62], [0, 1, 2], Uint8Array.of(0b10))))
+  t.strictSame(await table.scan().toArray(), [
+    { k: 'a', v: null },
+    { k: 'b', v: 'b' },
+  ])
+  await table.discard()
+})
+
+t.test('values of a dictionary that no row uses may be anything; the others are told by their row', async (t) => {
+  await using warehouse = await open(t.testdir())
+  const definition = { fields: { k: types.int(), v: types.varchar(3).nullable() }, primaryKey: ['k'] } as const
+  await using table = await warehouse.createTable('db.t', definition)
+  const batchOf = (indices: number[]) => {
+    const dictionary = arrow.vectorFromArray(['abcdef', 'x', 'ghijkl'], new arrow.Utf8())
+    const type = new arrow.Dictionary(new arrow.Utf8(), new arrow.Int32())
+    const v = arrow.makeVector({ type, data: Int32Array.from(indices), length: indices.length, dictionary })
+    return new arrow.Table({ k: arrow.makeVector(Int32Array.from(indices.keys())), v }).batches[0]!
+  }
+  await table.putArrow(batchOf([1, 1]))
+  t.strictSame(await table.scan().toArray(), [
+    { k: 0, v: 'x' },
+    { k: 1, v: 'x' },
+  ])
+  await refused(t, table.putArrow(batchOf([1, 2, 0])), 'INVALID', { column: 'v', row: 1 }, 'longer than 3')
+  await table.discard()
+})
+
+t.test('a stored value that Arrow cannot hold is a TableError', async (t) => {
+  await using warehouse = await open(t.testdir())
+  const definition = { fields: { k: types.int(), v: types.timestamp(9, { mode: 'date' }) }, primaryKey: ['k'] } as const
+  await using table = await warehouse.createTable('db.t', definition)
+  await table.put({ k: 1, v: new Date('9999-01-01') })
+  await refused(t, () => collect(table.scanArrow()), 'INVALID', { column: 'v' })
+  await table.discard()
+})

@@ -214,6 +214,7 @@ tap.test(
       () => table.put({ k: 2, v: 3 }),
       () => table.delete(2),
       () => table.get(2),
+      async () => table.getSync(2),
       () => table.getMany([2]),
       () => table.scan(),
       () => collect(table.scan({ snapshot: 2 })),
@@ -262,20 +263,41 @@ tap.test('a handle that only reads says that there is a new schema', async (test
 })
 
 tap.test(
-  'an option that another engine set is not passed over: nothing is committed or expired by the old ones',
+  'an option that another engine set is not passed over: rows are committed, nothing is expired or compacted by the old ones',
   async (test) => {
     const { old, other, table } = await openWhileAltered(test.testdir(), ({ options }) => ({
       options: { ...options, 'snapshot.num-retained.min': '100' },
     }))
     await table.put({ k: 2, v: 2 })
     const details = { expected: 0, actual: 1, option: 'snapshot.num-retained.min' }
-    await refused(test, table.commit(), 'CONFLICT', details, 'snapshot.num-retained.min')
-    await refused(test, table.expireSnapshots({ retainMax: 1 }), 'CONFLICT', details)
-    test.strictSame(await table.get(2), { k: 2, v: 2 }, 'reads do not go by it, and the rows are kept')
-    await old.close({ discard: true })
+    test.ok((await table.commit()).created, 'acknowledged rows are not lost over it')
+    test.strictSame(await table.get(2), { k: 2, v: 2 }, 'reads do not go by it')
+    for (const call of [() => table.put({ k: 3, v: 3 }), () => table.expireSnapshots({ retainMax: 1 })]) {
+      await refused(test, call, 'CONFLICT', details, 'snapshot.num-retained.min')
+    }
+    await old.close()
     await other.close()
   },
 )
+
+tap.test('an option that decides where rows lie, or that this version does not write, stops commits', async (test) => {
+  for (const [option, value] of [
+    ['bucket', '4'],
+    ['partition.default-name', 'none'],
+    ['changelog-producer', 'input'],
+  ] as const) {
+    const { old, other, table } = await openWhileAltered(
+      test.testdir({ [option]: {} }) + `/${option}`,
+      ({ options }) => ({
+        options: { ...options, [option]: value },
+      }),
+    )
+    await table.put({ k: 2, v: 2 })
+    await refused(test, table.commit(), 'CONFLICT', { expected: 0, actual: 1, option }, option, 'discard')
+    await old.close({ discard: true })
+    await other.close()
+  }
+})
 
 tap.test('comments and options of other engines concern nobody', async (test) => {
   const { old, other, table } = await openWhileAltered(test.testdir(), ({ options, fields }) => ({

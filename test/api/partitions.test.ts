@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import tap from 'tap'
 import { t } from '../../engine/index.ts'
-import { collect, inEveryState, open } from '../support/warehouses.ts'
+import { collect, inEveryState, open, refused } from '../support/warehouses.ts'
 
 function partitionFolders(folder: string): Set<string> {
   return new Set(readdirSync(join(folder, 'db.db', 't')).filter((name) => name.includes('=')))
@@ -155,3 +155,20 @@ for (const legacy of [true, false]) {
     await warehouse.close()
   })
 }
+
+tap.test(
+  'a partition value that makes too long a folder name is refused when it is written, and nothing with it',
+  async (test) => {
+    await using warehouse = await open(test.testdir())
+    const definition = { fields: { p: t.string(), k: t.int() }, primaryKey: ['p', 'k'], partitionBy: ['p'] } as const
+    await using table = await warehouse.createTable('db.t', definition)
+    const rows = [
+      { p: 'ok', k: 1 },
+      { p: 'y'.repeat(254), k: 1 },
+    ]
+    await refused(test, table.put(rows), 'INVALID', { column: 'p' }, '256 bytes')
+    await table.put([{ p: 'y'.repeat(253), k: 1 }])
+    await table.commit()
+    test.strictSame(await table.scan({ columns: ['k'] }).toArray(), [{ k: 1 }])
+  },
+)

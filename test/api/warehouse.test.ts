@@ -293,3 +293,62 @@ t.test('schema tells columns, keys and options of the handle; toArray what is le
   t.strictSame(await scan.toArray(), [], 'a scan that has ended')
   await table.discard()
 })
+
+t.test('options of calls are checked, name and value, before anything is done', async (t) => {
+  const path = join(t.testdir(), 'w')
+  for (const [option, value] of [
+    ['logger', {}],
+    ['readOnly', 1],
+    ['tempDir', 5],
+  ] as const) {
+    await refused(t, open(path, { [option]: value }), 'INVALID', { option, value }, option)
+  }
+  await using warehouse = await open(path)
+  await using table = await warehouse.createTable('db.t', definition)
+  await table.put({ k: 1, v: 1 })
+  const any = table as unknown as Record<string, (...args: unknown[]) => unknown>
+  for (const [call, args, option] of [
+    ['scan', [{ reverse: 1 }], 'reverse'],
+    ['scan', [{ ordered: 'no' }], 'ordered'],
+    ['scan', [{ limit: '1' }], 'limit'],
+    ['scan', [{ onStats: 5 }], 'onStats'],
+    ['scan', [{ signal: 5 }], 'signal'],
+    ['scanArrow', [{ reverse: 'yes' }], 'reverse'],
+    ['get', [1, { columns: 'k' }], 'columns'],
+    ['getMany', [[1], { colums: ['k'] }], 'colums'],
+    ['put', [{ k: 2, v: 2 }, { signl: 1 }], 'signl'],
+    ['commit', [{ properties: { n: 1 } }], 'properties'],
+    ['commit', [{ properties: null }], 'properties'],
+    ['compact', [{ full: 'x' }], 'full'],
+    ['explainCompaction', [{ part: 1 }], 'part'],
+    ['expireSnapshots', [{ dryRun: 1 }], 'dryRun'],
+    ['close', [{ discrad: true }], 'discrad'],
+  ] as const) {
+    await refused(t, async () => any[call]!.call(table, ...args), 'INVALID', { option }, option)
+  }
+  for (const [call, args] of [
+    ['scan', [null]],
+    ['get', [1, null]],
+    ['getMany', [[1], null]],
+    ['commit', [null]],
+    ['put', [{ k: 2, v: 2 }, 5]],
+  ] as const) {
+    await refused(t, async () => any[call]!.call(table, ...args), 'INVALID', {}, call)
+  }
+  t.ok((await table.commit()).created)
+  t.strictSame(await collect(table.scan()), [{ k: 1, v: 1 }], 'nothing of it was written, and the table is whole')
+})
+
+t.test('what would make a table that cannot be opened is refused before it is made', async (t) => {
+  const path = join(t.testdir(), 'w')
+  await using warehouse = await open(path)
+  const make = (more: object, options: object = {}) =>
+    warehouse.createTable('db.t', { ...definition, ...more } as typeof definition, options)
+  await refused(t, make({ comment: 5 }), 'INVALID', { option: 'comment' })
+  await refused(t, make({}, { commitUser: 5 }), 'INVALID', { option: 'commitUser' })
+  await refused(t, make({}, { autoCommit: true }), 'INVALID', { option: 'autoCommit' })
+  await refused(t, make({}, { autoCommit: { rows: 0 } }), 'INVALID', { option: 'rows' })
+  const fields = { k: types.int(), v: types.int().nullable().default('5') }
+  await refused(t, make({ fields }), 'UNSUPPORTED', { column: 'v', value: '5' }, 'text and bytes')
+  t.strictSame(await warehouse.tables(), [])
+})

@@ -7,10 +7,16 @@ const NO_DYNAMIC = 'rows are not written to dynamic buckets by this version'
 
 /** Options that say what a table is: keys, buckets, partitions, how rows of one key become one. */
 export const shapeOptions = {
-  bucket: used('write', int(-2), -1, 'Buckets of a partition; -1 = dynamic, -2 = postponed.', {
-    accepts: (buckets) => buckets > 0,
-    only: '1 or more',
-  }),
+  bucket: used(
+    'write',
+    int(-2),
+    -1,
+    'Buckets of a partition; -1 = dynamic, -2 = postponed. Tables that this library creates have 1 when it is left out.',
+    {
+      accepts: (buckets) => buckets > 0,
+      only: '1 or more',
+    },
+  ),
   'bucket-key': optional(
     'read',
     list,
