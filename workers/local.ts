@@ -1,14 +1,13 @@
 import { nodeClock } from '../engine/ports/node-clock.ts'
 import { createNodeFileSystem } from '../engine/ports/node-fs.ts'
-import { Shelf } from '../engine/store/shelf.ts'
-import type { TaskContext } from '../engine/tasks/context.ts'
+import { type TaskContext, threadContext } from '../engine/tasks/context.ts'
 import { loadCodecs } from '../formats/compress/load-codecs.ts'
 
 let context: TaskContext | undefined
 
 /** Ports and codecs of this thread, set up with its first task. No table state. */
 export function localContext(): TaskContext {
-  context ??= { fs: createNodeFileSystem(), clock: nodeClock, codecs: loadCodecs(), shelf: new Shelf() }
+  context ??= threadContext(createNodeFileSystem(), nodeClock, loadCodecs())
   return context
 }
 

@@ -2,7 +2,7 @@ import type { Codecs } from '../../formats/compress/codec.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileSystem } from '../ports/file-system.ts'
 import type { FooterCache } from '../store/data-reader.ts'
-import type { PageShelves } from '../store/shelf.ts'
+import { type PageShelves, Shelf } from '../store/shelf.ts'
 
 /** What a task may use beside its descriptor: ports and codecs of the thread it runs on. */
 export interface TaskContext {
@@ -15,4 +15,9 @@ export interface TaskContext {
   readonly footers?: FooterCache | undefined
   /** Pages that stretches of scans end in, for the stretches that go on there. */
   readonly shelf?: PageShelves | undefined
+}
+
+/** The context of a thread that does nothing but tasks. */
+export function threadContext(fs: FileSystem, clock: Clock, codecs: Codecs): TaskContext {
+  return { fs, clock, codecs, shelf: new Shelf() }
 }

@@ -287,7 +287,7 @@ tap.test('an option that decides where rows lie, or that this version does not w
     ['changelog-producer', 'input'],
   ] as const) {
     const { old, other, table } = await openWhileAltered(
-      test.testdir({ [option]: {} }) + `/${option}`,
+      `${test.testdir({ [option]: {} })}/${option}`,
       ({ options }) => ({
         options: { ...options, [option]: value },
       }),
