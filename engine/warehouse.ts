@@ -221,7 +221,13 @@ export class Warehouse {
     const store = openTableStore({ fs, random }, codecs, path)
     const schema = await store.schemas.latestIfAny()
     if (schema === undefined) return undefined
-    const openCore = () => TableCore.open(name, store, this.#services(), schema)
+    let read: TableSchema | undefined = schema
+    const openCore = async () => {
+      const newest = read ?? (await store.schemas.latest())
+      // Another handle may close the table before it is opened here: then the schema is read anew.
+      read = undefined
+      return TableCore.open(name, store, this.#services(), newest)
+    }
     let core: TableCore
     let state: TableState | undefined
     let refusal: TableError | undefined

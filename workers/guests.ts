@@ -14,7 +14,7 @@ export interface GuestAnswer {
   readonly answer: WireResult<TaskResult>
 }
 
-/** The thread's end: calls come in on the port; the number is not zero while one runs. */
+/** The thread's end: calls come in on the port; the number is one more than the id of the call that runs, 0 = none. */
 export interface GuestDoor {
   readonly port: MessagePort
   readonly busy: Int32Array
@@ -57,7 +57,13 @@ export class Guests implements Host {
 
   /** Whether the thread is at a guest's task now. */
   get busy(): boolean {
-    return Atomics.load(this.door.busy, 0) !== 0
+    return this.#running !== undefined
+  }
+
+  /** The call that the thread is at; undefined = at none. */
+  get #running(): number | undefined {
+    const id = Atomics.load(this.door.busy, 0) - 1
+    return id < 0 ? undefined : id
   }
 
   get guests(): number {
@@ -83,14 +89,14 @@ export class Guests implements Host {
   answered(): void {
     this.stop()
     if (this.#waiting.size === 0) this.#end()
+    // The compaction is over, and those that wait for its last message must not be all that is left.
+    else this.#port.ref()
   }
 
   /** The host's thread ended. The task it was at fails with it, the others have not begun. */
   lost(error: unknown): void {
-    if (this.busy) {
-      const [first] = this.#waiting.keys()
-      if (first !== undefined) this.#take(first)?.reject(error)
-    }
+    const running = this.#running
+    if (running !== undefined) this.#take(running)?.reject(error)
     this.#end()
   }
 

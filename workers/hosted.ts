@@ -20,10 +20,10 @@ export function guestsOf({ port, busy }: GuestDoor, run: (task: Task) => Promise
         const received = receiveMessageOnPort(port)
         if (received === undefined) return
         const { id, task } = received.message as GuestCall
-        Atomics.store(busy, 0, 1)
+        Atomics.store(busy, 0, id + 1)
         const { answer, buffers } = await run(task)
-        port.postMessage({ id, answer } satisfies GuestAnswer, buffers)
         Atomics.store(busy, 0, 0)
+        port.postMessage({ id, answer } satisfies GuestAnswer, buffers)
       }
     },
     end(): void {

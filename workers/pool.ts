@@ -70,6 +70,7 @@ export function createPool(options: PoolOptions): Executor<Task, TaskResult> {
     host: Guests | undefined,
     signal: AbortSignal | undefined,
   ): Promise<WireResult<TaskResult>> {
+    const pool = start()
     const kill = new AbortController()
     const disarm = onAbort(signal, () => {
       host?.stop()
@@ -77,11 +78,7 @@ export function createPool(options: PoolOptions): Executor<Task, TaskResult> {
     })
     try {
       const sent: Task | HostTask = host === undefined ? task : { ...task, guests: host.door }
-      const answer = (await start().run(
-        sent,
-        kill,
-        host === undefined ? [] : [host.door.port],
-      )) as WireResult<TaskResult>
+      const answer = (await pool.run(sent, kill, host === undefined ? [] : [host.door.port])) as WireResult<TaskResult>
       host?.answered()
       return answer
     } catch (error) {

@@ -51,7 +51,7 @@ export class Keys {
       const record = this.#asObject(key)
       const unknown = unknownName(record, this.#names)
       if (unknown !== undefined) {
-        throw new ValueError(unknown, record[unknown], 'is given, but there is no such column', 0)
+        throw new ValueError(unknown, record[unknown], `is given, but the key is ${[...this.#names].join(', ')}`, 0)
       }
       return columns.map(({ get, toScalar }) => toScalar(get(record)) as Scalar)
     } catch (error) {

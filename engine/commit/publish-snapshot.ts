@@ -149,8 +149,10 @@ async function publish(
   writer: ManifestWriter,
 ): Promise<'published' | 'taken'> {
   try {
-    // The hint only saves readers a listing: a commit does not fail for it.
-    return await file.publish(() => snapshots.writeLatestHint(snapshot.id).catch(() => undefined))
+    const outcome = await file.publish()
+    // Readers of other engines take the hint at its word, so it must not outrun the name. A commit does not fail for it.
+    if (outcome === 'published') await snapshots.writeLatestHint(snapshot.id).catch(() => undefined)
+    return outcome
   } catch (error) {
     if (!isTableError(error) || error.details.outcome !== 'unknown') {
       await writer.abort()

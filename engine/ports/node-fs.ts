@@ -46,8 +46,11 @@ export function createNodeFileSystem(options: NodeFileSystemOptions = {}): FileS
   }
 }
 
-/** Written at once, into memory of the system: only what waits for the disk is left to other threads. */
+/** Bytes that are written at once: into memory of the system, which takes less time than to ask another thread. */
+const SMALL_BYTES = 64 * 1024
+
 async function createWhole(path: string, bytes: Uint8Array, sync: boolean): Promise<void> {
+  if (bytes.length > SMALL_BYTES) return createLarge(path, bytes, sync)
   const descriptor = openSync(path, 'wx')
   try {
     try {
@@ -58,6 +61,21 @@ async function createWhole(path: string, bytes: Uint8Array, sync: boolean): Prom
     }
   } catch (error) {
     // The name is ours (exclusive create), so removing it cannot hurt anyone; the first error is the one to report.
+    await promises.unlink(path).catch(() => {})
+    throw error
+  }
+}
+
+async function createLarge(path: string, bytes: Uint8Array, sync: boolean): Promise<void> {
+  const handle = await promises.open(path, 'wx')
+  try {
+    try {
+      await handle.writeFile(bytes)
+      if (sync) await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
     await promises.unlink(path).catch(() => {})
     throw error
   }

@@ -1,5 +1,6 @@
 import type { Column, Scalar } from '../../formats/column/column.ts'
 import { buffersOf } from '../../formats/column/copy.ts'
+import { take } from '../../formats/column/gather.ts'
 import { compareRowToKey } from '../../formats/column/key-bounds.ts'
 import { concatColumns, sliceColumn } from '../../formats/column/slice.ts'
 import type { ParquetFooter } from '../../formats/parquet/file-read.ts'
@@ -138,7 +139,8 @@ export function withBlocks(known: Directory, blocks: readonly Block[]): Director
     blocks[0]!.keys.map((_, index) =>
       concatColumns([
         ...(head > 0 ? [sliceColumn(of[index]!, 0, head)] : []),
-        ...blocks.map((block) => sliceColumn(block.keys[index]!, row(block), row(block) + 1)),
+        // Copies: a view would keep the keys of the whole block, which the cache may drop.
+        ...blocks.map((block) => take(block.keys[index]!, Uint32Array.of(row(block)))),
         ...(tail < known.names.length ? [sliceColumn(of[index]!, tail, known.names.length)] : []),
       ]),
     )

@@ -7,6 +7,7 @@ import { TableError } from '../errors.ts'
 import { cutIntoLegs, type Leg } from '../plan/legs.ts'
 import { partitionIntoSections } from '../plan/sections.ts'
 import type { KeyCompare } from '../plan/types.ts'
+import { expectListeners } from '../tasks/abort.ts'
 import type { TaskContext } from '../tasks/context.ts'
 import { newCancelFlag, submit, type TaskExecutor } from '../tasks/submit.ts'
 import type { KeyRange, ReadPosition, ReadResult, ReadSection, ReadTask, TaskTable } from '../tasks/task.ts'
@@ -50,9 +51,23 @@ const MAX_ROWS = 1_048_576
 /**
  * The rows of one bucket in key order. Each task reads one stretch and says where the next goes on; while the consumer works
  * on one stretch the next is being read. A scan of everything is cut into legs, of which `atOnce` are read side by side. Nothing
- * runs ahead further than that.
+ * runs ahead further than that, and a consumer that leaves ends what is being read.
  */
-export async function* bucketStream(bucket: ScanBucket, scan: BucketScan): AsyncGenerator<Batch> {
+export async function* bucketStream(bucket: ScanBucket, request: BucketScan): AsyncGenerator<Batch> {
+  const left = new AbortController()
+  const forward = () => left.abort(request.signal?.reason)
+  if (request.signal?.aborted) forward()
+  expectListeners(request.signal)
+  request.signal?.addEventListener('abort', forward, { once: true })
+  try {
+    yield* stretches(bucket, { ...request, signal: left.signal })
+  } finally {
+    request.signal?.removeEventListener('abort', forward)
+    left.abort()
+  }
+}
+
+async function* stretches(bucket: ScanBucket, scan: BucketScan): AsyncGenerator<Batch> {
   const legs = legsOf(bucket, scan)
   const running: Chain[] = []
   let next = 0
@@ -149,10 +164,13 @@ async function readStretch(
   return result
 }
 
-/** Loads what reads a stretch with the first that is asked for: point reads do without. */
+/** What reads a stretch is loaded with the first that is asked for: point reads do without. */
+let smallReads: Promise<typeof import('../tasks/small-reads.ts')> | undefined
+
 async function readHere(task: ReadTask, context: TaskContext | undefined): Promise<ReadResult | undefined> {
   if (context === undefined) return undefined
-  const { readIfSmall } = await import('../tasks/small-reads.ts')
+  smallReads ??= import('../tasks/small-reads.ts')
+  const { readIfSmall } = await smallReads
   return readIfSmall(task, context)
 }
 

@@ -134,8 +134,8 @@ export class Snapshots {
     const file = await prepareOnce(this.#publisher, this.path(snapshot.id), bytes)
     return {
       drop: file.drop,
-      publish: async (beside) => {
-        const outcome = await file.publish(() => Promise.all([this.#keep(snapshot, bytes.length), beside?.()]))
+      publish: async () => {
+        const outcome = await file.publish(() => this.#keep(snapshot, bytes.length))
         if (outcome === 'published') this.#last = snapshot.id
         return outcome
       },

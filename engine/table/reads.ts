@@ -122,6 +122,9 @@ async function* partitionStream(
   }
 }
 
+/** Stretches of one scan that are read side by side: each may hold 64 MiB of rows until the consumer gets to it. */
+const MOST_AT_ONCE = 4
+
 function bucketScan(core: TableCore, request: ScanRequest, wanted: () => number): BucketScan {
   return {
     executor: core.services.executor,
@@ -133,7 +136,7 @@ function bucketScan(core: TableCore, request: ScanRequest, wanted: () => number)
     range: request.range,
     where: request.where,
     reverse: request.reverse,
-    atOnce: core.services.executor.threads,
+    atOnce: Math.min(core.services.executor.threads, MOST_AT_ONCE),
     here: core.services.smallReads === false ? undefined : core.taskContext,
     wanted,
     signal: request.signal,

@@ -66,7 +66,7 @@ async function rewrite(
     for (const section of sections) {
       for (const merged of mergeSection(files, section, spill, { reuse: true })) {
         checkCancelled(task.cancel)
-        writer.write(task.dropDelete ? dropDeletes(merged, files.layout.kind) : merged)
+        if (merged.rows > 0) writer.write(task.dropDelete ? dropDeletes(merged, files.layout.kind) : merged)
         if (pause !== undefined) await pause()
       }
     }

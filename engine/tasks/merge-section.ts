@@ -18,7 +18,8 @@ const MAX_BATCH_ROWS = 8192
 /**
  * The rows of a section by key, each key once: scan and compaction read through this. With a spill folder, runs past
  * `sort-spill-threshold` are first merged into spill files, the smallest ones first; a scan, which comes back for each
- * stretch of rows, has none. Nothing is read before the first row is asked for.
+ * stretch of rows, has none. Nothing is read before the first row is asked for. While runs are spilled it gives batches without
+ * rows, so that the caller can pause.
  */
 export function* mergeSection(
   files: BucketFiles,
@@ -34,7 +35,10 @@ export function* mergeSection(
     const bySize = [...inputs].sort((a, b) => a.bytes - b.bytes)
     const smallest = new Set(bySize.slice(0, Math.min(threshold, inputs.length - threshold + 1)))
     const group = inputs.filter((input) => smallest.has(input))
-    const spilled = spill.write(merge(files, group, options.reuse), files.context.codecs)
+    const steps = spill.write(merge(files, group, options.reuse), files.context.codecs)
+    let step = steps.next()
+    for (; step.done !== true; step = steps.next()) yield { fields: files.layout.fields, rows: 0, columns: [] }
+    const spilled = step.value
     // Equal sequence numbers of one key are told apart by position only, so the spilled run stands where its newest was.
     const at = inputs.indexOf(group.at(-1)!)
     inputs = inputs.flatMap((input, index) => (index === at ? spilled : smallest.has(input) ? [] : input))

@@ -11,16 +11,25 @@ const SMALL_ROWS = 32_768
 const SMALL_BYTES = 4 * 1024 * 1024
 const SMALL_FILES = 16
 
+/** Rows and bytes of whole files that are read here without a look at their pages. */
+const FEW_ROWS = 8192
+const FEW_BYTES = 1024 * 1024
+
 /** The result of a read that is too small for a thread, done on this one; undefined for one that is not. */
 export async function readIfSmall(task: ReadTask, context: TaskContext): Promise<ReadResult | undefined> {
   return isSmall(task, context) ? runRead(task, context) : undefined
 }
 
-/** Whether a read of a range of keys is small, by the page indexes of its files. Reads footers that are not known yet. */
+/**
+ * Whether a read is small: by all that its files hold, or, for a range of keys, by their page indexes. The latter reads footers that
+ * are not known yet.
+ */
 function isSmall(task: ReadTask, context: TaskContext): boolean {
-  const within = rangePredicate(task)
   const files = task.sections.flatMap(({ runs }) => runs.flat())
-  if (within === undefined || files.length > SMALL_FILES || (task.memory?.rows ?? 0) > SMALL_ROWS) return false
+  if (files.length > SMALL_FILES || (task.memory?.rows ?? 0) > SMALL_ROWS) return false
+  if (sum(files, 'rows') <= FEW_ROWS && sum(files, 'bytes') <= FEW_BYTES) return true
+  const within = rangePredicate(task)
+  if (within === undefined) return false
   const bucket = new BucketFiles(context, task.table, task.folder, '', kvLayout(task.table.schema, []))
   let rows = 0
   let bytes = 0
@@ -31,6 +40,10 @@ function isSmall(task: ReadTask, context: TaskContext): boolean {
     if (rows > SMALL_ROWS || bytes > SMALL_BYTES) return false
   }
   return true
+}
+
+function sum(files: readonly DataFile[], of: 'rows' | 'bytes'): number {
+  return files.reduce((total, file) => total + file[of], 0)
 }
 
 function rowsMatching(bucket: BucketFiles, file: DataFile, within: Predicate): number {

@@ -4,6 +4,12 @@ import { readRun, writeRun } from '../../formats/spill/run-file.ts'
 import { toTableError } from '../store/errors.ts'
 import type { TaskContext } from './context.ts'
 
+/** A spill file that is whole. */
+export interface Spilled {
+  readonly bytes: number
+  readonly batches: () => Generator<Batch>
+}
+
 /** Spill files of one task: `lakelet-spill-<uuid>/run-<n>` in the temp folder, gone when the task ends, however it ends. */
 export class SpillFolder {
   readonly #context: TaskContext
@@ -16,18 +22,15 @@ export class SpillFolder {
     this.#path = `${tempDirectory}/lakelet-spill-${uuid}`
   }
 
-  /** Writes batches to a new spill file; the result reads them back, as often as asked. */
-  write(
-    batches: Iterable<Batch>,
-    codecs: Codecs,
-  ): { readonly bytes: number; readonly batches: () => Generator<Batch> } {
+  /** Writes batches to a new spill file, a step for each; the result reads them back, as often as asked. */
+  *write(batches: Iterable<Batch>, codecs: Codecs): Generator<void, Spilled> {
     const path = `${this.#path}/run-${this.#files.length}`
     const { fs } = this.#context
     this.#files.push(path)
     try {
       const sink = fs.createSink(path)
       try {
-        writeRun(sink, batches, codecs)
+        yield* writeRun(sink, batches, codecs)
       } finally {
         sink.close()
       }

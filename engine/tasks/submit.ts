@@ -1,4 +1,4 @@
-import { TableError } from '../errors.ts'
+import { isTableError, TableError } from '../errors.ts'
 import type { Executor } from '../ports/executor.ts'
 import { expectListeners } from './abort.ts'
 import type { TaskContext } from './context.ts'
@@ -24,6 +24,9 @@ export function newCancelFlag(): Int32Array {
   return new Int32Array(new SharedArrayBuffer(4))
 }
 
+/** Loaded with the first task: a program that has threads never needs it here. */
+let loading: Promise<typeof import('./run.ts')> | undefined
+
 /** Runs tasks on the caller's thread, letting the event loop in between windows: for tests, and where threads are not wanted. */
 export function inlineExecutor(context: () => Promise<TaskContext>): TaskExecutor {
   let closed = false
@@ -34,13 +37,14 @@ export function inlineExecutor(context: () => Promise<TaskContext>): TaskExecuto
       const { signal } = options ?? {}
       const cancel = 'cancel' in task ? task.cancel : undefined
       const stop = () => cancel !== undefined && Atomics.store(cancel, 0, 1)
-      if (signal?.aborted)
-        throw new TableError('ABORTED', 'The task was aborted. Nothing was changed.', {}, signal.reason)
+      if (signal?.aborted) throw aborted(signal)
       signal?.addEventListener('abort', stop, { once: true })
       try {
-        // Loaded with the first task: a program that has threads never needs it here.
-        const { runTask } = await import('./run.ts')
+        loading ??= import('./run.ts')
+        const { runTask } = await loading
         return await runTask(task as Exclude<Task, ReadTask | SortTask>, await context())
+      } catch (error) {
+        throw signal?.aborted && isTableError(error, 'ABORTED') ? aborted(signal) : error
       } finally {
         signal?.removeEventListener('abort', stop)
       }
@@ -49,4 +53,8 @@ export function inlineExecutor(context: () => Promise<TaskContext>): TaskExecuto
       closed = true
     },
   }
+}
+
+function aborted(signal: AbortSignal): TableError {
+  return new TableError('ABORTED', 'The task was aborted. Nothing was changed.', {}, signal.reason)
 }

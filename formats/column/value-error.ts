@@ -3,7 +3,7 @@
  * into a `TableError` INVALID with the same names.
  */
 export class ValueError extends Error {
-  /** Name of the column, with the path inside nested types: `tags[]`, `address.city`, `prices.key`. */
+  /** Name of the column, with the path inside nested types: `tags[]`, `address.city`, `prices.key`; '' = the row as a whole. */
   readonly column: string
   readonly value: unknown
   /** What is wrong, as in "is out of range (-128 to 127)". */
@@ -12,7 +12,11 @@ export class ValueError extends Error {
   readonly row: number | undefined
 
   constructor(column: string, value: unknown, reason: string, row?: number) {
-    super(`column ${JSON.stringify(column)}${row === undefined ? '' : ` of row ${row}`}: ${shown(value)} ${reason}`)
+    const place = [
+      ...(column === '' ? [] : [`column ${JSON.stringify(column)}`]),
+      ...(row === undefined ? [] : [`row ${row}`]),
+    ]
+    super(`${place.length === 0 ? '' : `${place.join(' of ')}: `}${shown(value)} ${reason}`)
     this.name = 'ValueError'
     this.column = column
     this.value = value

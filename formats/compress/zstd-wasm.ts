@@ -105,6 +105,10 @@ function instantiate(): WasmZstd {
       return instance.exports
     },
   }
-  create(module).catch(() => undefined)
-  return module as unknown as WasmZstd
+  let failure: unknown
+  create(module).catch((error: unknown) => {
+    failure = error
+  })
+  if ('_malloc' in module) return module as unknown as WasmZstd
+  throw new Error('WebAssembly of zstd did not start', { cause: failure })
 }

@@ -24,8 +24,8 @@ const FRAME = 12
 /** Raw bytes of a block, about; larger batches are cut. Reading holds one block, stored and raw. */
 const BLOCK_BYTES = 1 << 20
 
-/** Writes all batches; they have the same fields. A run without batches is a file that yields none. */
-export function writeRun(sink: ByteSink, batches: Iterable<Batch>, codecs: Codecs): void {
+/** Writes all batches, a step for each; they have the same fields. A run without batches is a file that yields none. */
+export function* writeRun(sink: ByteSink, batches: Iterable<Batch>, codecs: Codecs): Generator<void> {
   const codec = codecs.get('zstd')
   const writer = new ByteWriter(BLOCK_BYTES)
   const frame = (): void => {
@@ -56,6 +56,7 @@ export function writeRun(sink: ByteSink, batches: Iterable<Batch>, codecs: Codec
       frame()
     }
     rows += batch.rows
+    yield
   }
   writer.zeros(FRAME)
   writer.i64le(BigInt(rows))

@@ -434,6 +434,7 @@ t.test('a scan is released by break, return, an error in the loop, await using, 
     await use()
     await table.put({ k: 1, v: 1 })
     await table.commit()
+    await table.compact()
     await table.expireSnapshots({ retainMax: 1 })
     t.equal((await table.snapshots()).length, 1, way)
   }

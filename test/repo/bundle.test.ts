@@ -7,8 +7,16 @@ import { root } from './sources.ts'
 
 const bundle = pathToFileURL(`${root}dist/bundle/`).href
 
-/** The modules that a program loads, as V8 counted them: `lakelet` for one of the bundle, the package's name for another. */
+/** What a program loads beyond one that does nothing: `lakelet` for a module of the bundle, the package's name for another. */
 function loadedBy(folder: string, program: string): readonly string[] {
+  const always = new Set(urlsLoadedBy(folder, ''))
+  return urlsLoadedBy(folder, program)
+    .filter((url) => !always.has(url))
+    .map((url) => (url.startsWith(bundle) ? 'lakelet' : (/.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? url)))
+}
+
+/** The modules of a process, as V8 counted them. */
+function urlsLoadedBy(folder: string, program: string): readonly string[] {
   const coverage = mkdtempSync(`${folder}/coverage-`)
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     cwd: folder,
@@ -18,10 +26,8 @@ function loadedBy(folder: string, program: string): readonly string[] {
   if (status !== 0) throw new Error(stderr)
   return readdirSync(coverage)
     .flatMap((name) => JSON.parse(readFileSync(`${coverage}/${name}`, 'utf8')).result as { url: string }[])
-    .filter(({ url }) => url.startsWith('file:') && !url.includes('[eval'))
-    .map(({ url }) =>
-      url.startsWith(bundle) ? 'lakelet' : (/.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? url),
-    )
+    .map(({ url }) => url)
+    .filter((url) => url.startsWith('file:') && !url.includes('[eval'))
 }
 
 t.test('importing the package loads no dependency and few modules', async (t) => {

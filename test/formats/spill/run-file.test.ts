@@ -15,7 +15,8 @@ function batchOf(rows: number, seed: number): Batch {
 
 function store(batches: readonly Batch[]): Uint8Array {
   const parts: Uint8Array[] = []
-  writeRun({ write: (bytes) => void parts.push(bytes.slice()) }, batches, codecs)
+  const steps = writeRun({ write: (bytes) => void parts.push(bytes.slice()) }, batches, codecs)
+  while (steps.next().done !== true);
   return new Uint8Array(Buffer.concat(parts))
 }
 
