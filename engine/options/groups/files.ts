@@ -25,7 +25,12 @@ export const fileOptions = {
   'file.block-size': optional('write', memorySize, 'Size of a Parquet row group. Default: parquet.block.size.'),
   'parquet.block.size': used('write', long(1), 128 * 1024 * 1024, 'Bytes of a Parquet row group, a plain number.'),
   'parquet.page.size': used('write', int(1), 1024 * 1024, 'Bytes of a Parquet page before compression.'),
-  'parquet.page.row.count.limit': used('write', int(1), 4096, 'Most rows of a Parquet page. Paimon writes 20,000 where it is not set.'),
+  'parquet.page.row.count.limit': used(
+    'write',
+    int(1),
+    4096,
+    'Most rows of a Parquet page. Paimon writes 20,000 where it is not set.',
+  ),
   'parquet.enable.dictionary': used('write', bool, true, 'Try dictionary encoding.'),
   'parquet.dictionary.page.size': used('write', int(1), 1024 * 1024, 'Bytes of the largest dictionary of a column.'),
   'file.suffix.include.compression': kept(
