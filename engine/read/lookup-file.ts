@@ -137,7 +137,9 @@ export class LookupFile {
       // The table's own column of that name holds the same.
       columns[layout.firstValue + layout.values.findIndex(({ id }) => id === layout.keys[index]!.id)] = column
     })
-    return { kind: 'block', name: `${this.#name} ${firstRow}`, firstRow, rows: keys[0]!.length, keys, columns }
+    const rows = keys[0]!.length
+    // By both ends: a shorter block that somebody still holds must not be kept in the place of one that took its place.
+    return { kind: 'block', name: `${this.#name} ${firstRow}+${rows}`, firstRow, rows, keys, columns }
   }
 
   #decode(block: Block, missing: readonly number[]): void {

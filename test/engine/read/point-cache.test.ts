@@ -118,3 +118,27 @@ t.test('a miss decodes keys only, a warm get nothing, and getMany each page once
   t.equal(await bytesOf(() => table.getMany(keys)), 0)
   await warehouse.close()
 })
+
+t.test('a block that was grown meanwhile is not replaced by the shorter one that a row was found in', async (t) => {
+  await using warehouse = openAlone(t.testdir())
+  await using table = await warehouse.createTable('db.t', {
+    fields: { name: type.string(), n: type.int(), v: type.int() },
+    primaryKey: ['name', 'n'],
+    options: { 'parquet.page.row.count.limit': '2' },
+  })
+  // Pages of two rows: (a, 3) may be in the first only, (b, 2) by its columns in the first two.
+  const keys = [
+    { name: 'a', n: 3 },
+    { name: 'b', n: 1 },
+    { name: 'b', n: 2 },
+    { name: 'b', n: 3 },
+    { name: 'c', n: 1 },
+  ]
+  await table.put(keys.map((key, v) => ({ ...key, v })))
+  await table.commit()
+  t.strictSame(
+    (await table.getMany([keys[2]!, keys[0]!])).map((row) => row?.v),
+    [2, 0],
+  )
+  for (const [v, key] of keys.entries()) t.strictSame(await table.get(key), { ...key, v })
+})
