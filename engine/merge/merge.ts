@@ -1,6 +1,6 @@
 import type { Batch } from '../../formats/column/column.ts'
 import { copyBatch } from '../../formats/column/copy.ts'
-import { Arena, freshMemory } from '../../formats/column/memory.ts'
+import { Arena, heapMemory } from '../../formats/column/memory.ts'
 import { batchBytes } from '../../formats/column/size.ts'
 import { concatBatches, sliceBatch } from '../../formats/column/slice.ts'
 import type { DataType } from '../../formats/types/row-type.ts'
@@ -117,7 +117,7 @@ function* joinSmall(batches: Iterable<Batch>, maxRows: number, reuse: boolean): 
       yield batch
       continue
     }
-    pending.push(reuse ? copyBatch(batch, freshMemory) : batch)
+    pending.push(reuse ? copyBatch(batch, heapMemory) : batch)
     rows += batch.rows
     bytes += size
   }

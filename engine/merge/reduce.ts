@@ -1,5 +1,5 @@
 import type { Batch, Column } from '../../formats/column/column.ts'
-import { freshMemory, type Memory } from '../../formats/column/memory.ts'
+import { heapMemory, type Scratch } from '../../formats/column/memory.ts'
 import type { MergeOrder } from './order.ts'
 
 /** Makes one column of the result, a value a group, from the same column of all inputs. */
@@ -12,7 +12,7 @@ export interface MergeEngine {
    * The reducers for one order; what they share is computed here once. What they make lies in `memory`. `column` is the position in
    * the batch.
    */
-  reducers(order: MergeOrder, memory: Memory): (column: number) => Reducer
+  reducers(order: MergeOrder, memory: Scratch): (column: number) => Reducer
 }
 
 /**
@@ -23,7 +23,7 @@ export function reduce(
   inputs: readonly Batch[],
   order: MergeOrder,
   engine: MergeEngine,
-  memory: Memory = freshMemory,
+  memory: Scratch = heapMemory,
 ): Batch {
   const { fields, columns } = inputs[0]!
   const reducerOf = engine.reducers(order, memory)

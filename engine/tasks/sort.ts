@@ -1,4 +1,5 @@
-import { copyBatch, sharedBuffers } from '../../formats/column/copy.ts'
+import { copyBatch } from '../../formats/column/copy.ts'
+import { sharedMemory } from '../../formats/column/memory.ts'
 import { concatBatches } from '../../formats/column/slice.ts'
 import { sortBatch } from '../merge/sort.ts'
 import { kvLayout } from '../plan/kv-layout.ts'
@@ -9,5 +10,5 @@ import type { SortResult, SortTask } from './task.ts'
 export function runSort(task: SortTask): SortResult {
   const layout = kvLayout(task.table.schema)
   const rows = concatBatches(task.rows.map((buffer) => bufferedBatch(layout, buffer)))
-  return { kind: 'sort', batch: copyBatch(sortBatch(rows, layout.keyIndexes, layout.keyTypes), sharedBuffers) }
+  return { kind: 'sort', batch: copyBatch(sortBatch(rows, layout.keyIndexes, layout.keyTypes), sharedMemory) }
 }

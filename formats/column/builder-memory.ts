@@ -1,10 +1,5 @@
 import type { Column, FixedArray } from './column.ts'
-
-/** Where builders take their bytes from. */
-export type Memory = (bytes: number) => ArrayBufferLike
-
-export const heapMemory: Memory = (bytes) => new ArrayBuffer(bytes)
-export const sharedMemory: Memory = (bytes) => new SharedArrayBuffer(bytes)
+import type { Memory } from './memory.ts'
 
 /** A growing column. Nested builders own the builders of their children; see `BatchBuilder` for the invariants. */
 export interface ColumnBuilder {

@@ -1,8 +1,9 @@
 import type { DataType, Field } from '../types/row-type.ts'
-import { type ColumnBuilder, heapMemory, type Memory, sharedMemory } from './builder-memory.ts'
+import type { ColumnBuilder } from './builder-memory.ts'
 import { BytesBuilder } from './bytes-builder.ts'
 import { type Batch, type Column, storageOf } from './column.ts'
 import { FixedBuilder, WideBuilder } from './fixed-builders.ts'
+import { heapMemory, type Memory, sharedMemory } from './memory.ts'
 import { ListBuilder, MapBuilder, RowBuilder } from './nested-builders.ts'
 
 /**

@@ -1,6 +1,7 @@
-import { type ColumnBuilder, grown, MaskBuilder, type Memory, OffsetsBuilder } from './builder-memory.ts'
+import { type ColumnBuilder, grown, MaskBuilder, OffsetsBuilder } from './builder-memory.ts'
 import type { BytesColumn, Column } from './column.ts'
 import { copyRanges } from './copy-bytes.ts'
+import type { Memory } from './memory.ts'
 
 /** From this length on the call into the runtime costs less than the loop over units. */
 const LONG_TEXT = 64

@@ -1,19 +1,12 @@
 import type { Batch, Column, FixedArray } from './column.ts'
+import { heapMemory, type Memory } from './memory.ts'
 import { sliceColumn } from './slice.ts'
-
-type Allocate = (bytes: number) => ArrayBufferLike
-
-/** Buffers for threads to share. */
-export const sharedBuffers: Allocate = (bytes) => new SharedArrayBuffer(bytes)
-
-/** Buffers that can be moved to another thread. */
-const ownBuffers: Allocate = (bytes) => new ArrayBuffer(bytes)
 
 /**
  * A copy of a batch whose buffers come from `allocate` and hold its rows and nothing else, however large the pages are that
  * the batch is a view of. One copy of the bytes.
  */
-export function copyBatch(batch: Batch, allocate: Allocate): Batch {
+export function copyBatch(batch: Batch, allocate: Memory): Batch {
   return { ...batch, columns: batch.columns.map((column) => copyColumn(column, allocate)) }
 }
 
@@ -24,7 +17,7 @@ export function copyBatch(batch: Batch, allocate: Allocate): Batch {
 export function movableBatch(batch: Batch): Batch {
   return {
     ...batch,
-    columns: batch.columns.map((column) => (isCompact(column) ? column : copyColumn(column, ownBuffers))),
+    columns: batch.columns.map((column) => (isCompact(column) ? column : copyColumn(column, heapMemory))),
   }
 }
 
@@ -74,7 +67,7 @@ export function buffersOf(batches: readonly Batch[]): ArrayBufferLike[] {
   return [...buffers]
 }
 
-function copyColumn(column: Column, allocate: Allocate): Column {
+function copyColumn(column: Column, allocate: Memory): Column {
   const length = column.length
   const valid = column.valid && copyArray(column.valid.subarray(0, length), allocate)
   switch (column.kind) {
@@ -112,17 +105,14 @@ function elements(parent: { readonly length: number; readonly offsets: Int32Arra
   return sliceColumn(child, parent.offsets[0]!, parent.offsets[parent.length]!)
 }
 
-function copyOffsets(
-  column: { readonly length: number; readonly offsets: Int32Array },
-  allocate: Allocate,
-): Int32Array {
+function copyOffsets(column: { readonly length: number; readonly offsets: Int32Array }, allocate: Memory): Int32Array {
   const offsets = copyArray(column.offsets.subarray(0, column.length + 1), allocate)
   const first = offsets[0]!
   if (first !== 0) for (let index = 0; index <= column.length; index++) offsets[index]! -= first
   return offsets
 }
 
-function copyArray<T extends FixedArray>(array: T, allocate: Allocate): T {
+function copyArray<T extends FixedArray>(array: T, allocate: Memory): T {
   const copy = new (array.constructor as new (buffer: ArrayBufferLike) => T)(allocate(array.byteLength))
   ;(copy as Uint8Array).set(array as Uint8Array)
   return copy

@@ -1,6 +1,7 @@
-import { type ColumnBuilder, grown, MaskBuilder, type Memory } from './builder-memory.ts'
+import { type ColumnBuilder, grown, MaskBuilder } from './builder-memory.ts'
 import type { Column, FixedArray, FixedColumn, Storage, WideColumn } from './column.ts'
 import { arrays } from './constant.ts'
+import type { Memory } from './memory.ts'
 
 /** Builds a `FixedColumn`. `pushNumber` is for all storages but int64, `pushBigInt` for int64 only. */
 export class FixedBuilder implements ColumnBuilder {

@@ -1,5 +1,5 @@
 import type { Column, FixedArray, FixedColumn } from './column.ts'
-import type { Memory } from './memory.ts'
+import type { Scratch } from './memory.ts'
 
 /** Source of each row; undefined = all from the first. */
 export type Source = Uint16Array | undefined
@@ -10,7 +10,7 @@ export function gatherValid(
   source: Source,
   row: Uint32Array,
   count: number,
-  memory: Memory,
+  memory: Scratch,
 ): Uint8Array | undefined {
   if (columns.every((column) => column.valid === undefined)) return undefined
   const masks = columns.map((column) => column.valid ?? new Uint8Array(column.length).fill(1))
@@ -30,7 +30,7 @@ export function gatherFixed(
   source: Source,
   row: Uint32Array,
   count: number,
-  memory: Memory,
+  memory: Scratch,
 ): FixedArray {
   const ArrayClass = columns[0]!.values.constructor as ArrayClass
   const target = new ArrayClass(memory(count * ArrayClass.BYTES_PER_ELEMENT), 0, count)
@@ -141,7 +141,7 @@ export function gatherOffsets(
   source: Source,
   row: Uint32Array,
   count: number,
-  memory: Memory,
+  memory: Scratch,
 ): Int32Array {
   const inputs = columns.map((column) => column.offsets)
   const target = new Int32Array(memory((count + 1) * 4), 0, count + 1)

@@ -1,7 +1,7 @@
 import type { Batch, BytesColumn, Column, FixedColumn, ListColumn, MapColumn } from './column.ts'
 import { copyRanges } from './copy-bytes.ts'
 import { elementRows, gatherFixed, gatherOffsets, gatherValid, gatherWide, type Source } from './gather-kernels.ts'
-import { freshMemory, type Memory } from './memory.ts'
+import { heapMemory, type Scratch } from './memory.ts'
 
 /**
  * Rows of several columns of one type as one column: row i is row `row[i]` of `columns[source[i]]`, for i below `count`.
@@ -14,14 +14,14 @@ export function gather(
   source: Uint16Array,
   row: Uint32Array,
   count: number,
-  memory: Memory = freshMemory,
+  memory: Scratch = heapMemory,
 ): Column {
   return select(columns, columns.length === 1 ? undefined : source, row, count, memory)
 }
 
 /** The rows `rows` of one column, in that order; see `gather`. */
 export function take(column: Column, rows: Uint32Array): Column {
-  return select([column], undefined, rows, rows.length, freshMemory)
+  return select([column], undefined, rows, rows.length, heapMemory)
 }
 
 /** The rows `rows` of a batch, in that order. */
@@ -29,7 +29,7 @@ export function takeBatch(batch: Batch, rows: Uint32Array): Batch {
   return { fields: batch.fields, rows: rows.length, columns: batch.columns.map((column) => take(column, rows)) }
 }
 
-function select(columns: readonly Column[], source: Source, row: Uint32Array, count: number, memory: Memory): Column {
+function select(columns: readonly Column[], source: Source, row: Uint32Array, count: number, memory: Scratch): Column {
   const first = columns[0]!
   const valid = gatherValid(columns, source, row, count, memory)
   switch (first.kind) {

@@ -1,7 +1,14 @@
-/** Where the buffers of new columns come from; at least so many bytes, with whatever is in them. */
-export type Memory = (bytes: number) => ArrayBuffer
+/** Where new columns take their bytes from: so many, all zero. */
+export type Memory = (bytes: number) => ArrayBufferLike
 
-export const freshMemory: Memory = (bytes) => new ArrayBuffer(bytes)
+/** Buffers of this thread, which can be moved to another one. */
+export const heapMemory = (bytes: number): ArrayBuffer => new ArrayBuffer(bytes)
+
+/** Buffers that threads share. */
+export const sharedMemory: Memory = (bytes) => new SharedArrayBuffer(bytes)
+
+/** Like `Memory` for those who write every byte: at least so many, with whatever is in them. */
+export type Scratch = (bytes: number) => ArrayBuffer
 
 /**
  * Hands the same buffers out again after each `reset`, in the order in which they are asked for: batches of one kind, made one
@@ -16,7 +23,7 @@ export class Arena {
     this.#next = 0
   }
 
-  readonly take: Memory = (bytes) => {
+  readonly take: Scratch = (bytes) => {
     const at = this.#next++
     const kept = this.#buffers[at]
     if (kept !== undefined && kept.byteLength >= bytes) return kept

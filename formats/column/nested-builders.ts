@@ -1,5 +1,6 @@
-import { type ColumnBuilder, MaskBuilder, type Memory, OffsetsBuilder } from './builder-memory.ts'
+import { type ColumnBuilder, MaskBuilder, OffsetsBuilder } from './builder-memory.ts'
 import type { Column, ListColumn, MapColumn, RowColumn } from './column.ts'
+import type { Memory } from './memory.ts'
 
 /** Builds a `ListColumn`: append the elements to `child`, then `endRow`. */
 export class ListBuilder implements ColumnBuilder {

@@ -7,7 +7,7 @@ import type { Batch, FixedColumn } from '../../../formats/column/column.ts'
 import { buffersOf, copyBatch } from '../../../formats/column/copy.ts'
 import { takeBatch } from '../../../formats/column/gather.ts'
 import { keysOf } from '../../../formats/column/key-order.ts'
-import { freshMemory } from '../../../formats/column/memory.ts'
+import { heapMemory } from '../../../formats/column/memory.ts'
 import { concatBatches, sliceBatch } from '../../../formats/column/slice.ts'
 import type { DataType } from '../../../formats/types/row-type.ts'
 import { keyTypes, plain, seeded } from '../../formats/column/support.ts'
@@ -195,7 +195,7 @@ t.test('with reuse a caller that takes rows at once gets the same, whatever is o
     for (const batch of batches.filter(({ rows }) => rows > 0)) {
       const old = given.at(-2)
       if (old !== undefined) for (const buffer of buffersOf([old])) new Uint8Array(buffer).fill(0xa5)
-      given.push(copyBatch(batch, freshMemory))
+      given.push(copyBatch(batch, heapMemory))
       yield given.at(-1)!
     }
   }
@@ -209,7 +209,7 @@ t.test('with reuse a caller that takes rows at once gets the same, whatever is o
     const expected = [...mergeRuns(inputs, optionsFor(types, { windowRows }))]
     const taken: Batch[] = []
     for (const batch of mergeRuns(inputs.map(overwriting), optionsFor(types, { windowRows, reuse: true }))) {
-      taken.push(copyBatch(batch, freshMemory))
+      taken.push(copyBatch(batch, heapMemory))
     }
     t.equal(taken.length, expected.length)
     if (taken.length > 0) t.strictSame(values(taken), values(expected))
