@@ -15,3 +15,9 @@ export function fileErrorCode(error: unknown): string | undefined {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
   return typeof code === 'string' ? code : undefined
 }
+
+/** Whether there is nothing under a path: it, or a folder on the way to it, is absent or a file. */
+export function isAbsent(error: unknown): boolean {
+  const code = fileErrorCode(error)
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}

@@ -1,6 +1,6 @@
-import { closeSync, fsync, openSync, promises, writeSync } from 'node:fs'
+import { closeSync, fsync, openSync, promises, writeFile, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { fileErrorCode } from './file-error.ts'
+import { isAbsent } from './file-error.ts'
 import type { DirectoryEntry, FileSystem } from './file-system.ts'
 import { createDirectorySync } from './node-directory-sync.ts'
 import { createNodeSink, openNodeSource, plainBytes } from './node-fs-handles.ts'
@@ -50,11 +50,11 @@ export function createNodeFileSystem(options: NodeFileSystemOptions = {}): FileS
 const SMALL_BYTES = 64 * 1024
 
 async function createWhole(path: string, bytes: Uint8Array, sync: boolean): Promise<void> {
-  if (bytes.length > SMALL_BYTES) return createLarge(path, bytes, sync)
   const descriptor = openSync(path, 'wx')
   try {
     try {
-      for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done)
+      if (bytes.length > SMALL_BYTES) await writeAll(descriptor, bytes)
+      else for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done)
       if (sync) await syncFile(descriptor)
     } finally {
       closeSync(descriptor)
@@ -66,28 +66,9 @@ async function createWhole(path: string, bytes: Uint8Array, sync: boolean): Prom
   }
 }
 
-async function createLarge(path: string, bytes: Uint8Array, sync: boolean): Promise<void> {
-  const handle = await promises.open(path, 'wx')
-  try {
-    try {
-      await handle.writeFile(bytes)
-      if (sync) await handle.sync()
-    } finally {
-      await handle.close()
-    }
-  } catch (error) {
-    await promises.unlink(path).catch(() => {})
-    throw error
-  }
-}
-
+const writeAll = promisify(writeFile)
 const syncFile = promisify(fsync)
 
 function toEntry(entry: { readonly name: string; isFile(): boolean; isDirectory(): boolean }): DirectoryEntry {
   return { name: entry.name, kind: entry.isFile() ? 'file' : entry.isDirectory() ? 'directory' : 'other' }
-}
-
-function isAbsent(error: unknown): boolean {
-  const code = fileErrorCode(error)
-  return code === 'ENOENT' || code === 'ENOTDIR'
 }

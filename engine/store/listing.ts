@@ -1,4 +1,4 @@
-import { fileErrorCode } from '../ports/file-error.ts'
+import { isAbsent } from '../ports/file-error.ts'
 import type { DirectoryEntry, FileSystem } from '../ports/file-system.ts'
 import { withPath } from './errors.ts'
 
@@ -12,12 +12,6 @@ export async function listIfPresent(fs: FileSystem, folder: string): Promise<rea
       throw error
     }
   })
-}
-
-/** Whether there is nothing under a path: it, or a folder on the way to it, is absent or a file. */
-export function isAbsent(error: unknown): boolean {
-  const code = fileErrorCode(error)
-  return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
 /** The numbers that `parse` finds in the names of a folder's files, ascending; other names, and folders, are not ours. */

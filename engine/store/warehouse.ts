@@ -1,10 +1,11 @@
 import { posix } from 'node:path'
 import { parseSchemaName } from '../../formats/meta/names.ts'
 import { TableError } from '../errors.ts'
+import { isAbsent } from '../ports/file-error.ts'
 import type { FileSystem } from '../ports/file-system.ts'
 import type { Random } from '../ports/random.ts'
 import { isMissing, withPath } from './errors.ts'
-import { isAbsent, listIfPresent } from './listing.ts'
+import { listIfPresent } from './listing.ts'
 import { checkName } from './name-rules.ts'
 
 const DATABASE_SUFFIX = '.db'
