@@ -20,6 +20,8 @@ export class WriteBuffer {
   readonly #keys: readonly number[]
   readonly #keyTypes: readonly DataType[]
   readonly #rows: BatchBuilder
+  /** The last view, while it shows all rows. */
+  #view: BufferedRows | undefined
   #index: Map<string, number> | undefined
   #indexed = 0
 
@@ -42,6 +44,7 @@ export class WriteBuffer {
   /** Another writer took our numbers: the rows move above them. */
   raise(offset: bigint): void {
     this.#firstSequence += offset
+    this.#view = undefined
   }
 
   get rows(): number {
@@ -57,6 +60,7 @@ export class WriteBuffer {
     const count = rows?.length ?? values.rows
     const kinds: Column = { kind: 'fixed', length: values.rows, values: new Int8Array(values.rows).fill(kind) }
     if (count > 0) {
+      this.#view = undefined
       this.#rows.appendBatch(
         { fields: this.#rows.fields, rows: values.rows, columns: [...values.columns, kinds] },
         rows,
@@ -64,15 +68,17 @@ export class WriteBuffer {
     }
   }
 
-  /** The rows so far, without a copy; later appends do not show. */
+  /** The rows so far, without a copy; later appends do not show. The same object until then. */
   view(): BufferedRows {
+    if (this.#view !== undefined) return this.#view
     const { rows, columns } = this.#rows.view()
     const kinds = (columns.at(-1) as FixedColumn).values as Int8Array
-    return {
+    this.#view = {
       values: { fields: this.#fields, rows, columns: columns.slice(0, -1) },
       kinds: kinds.subarray(0, rows),
       firstSequence: this.#firstSequence,
     }
+    return this.#view
   }
 
   /**
