@@ -8,8 +8,8 @@ import { breathe, nodeClock } from './ports/node-clock.ts'
 import { createNodeFileSystem } from './ports/node-fs.ts'
 import { nodeRandom } from './ports/node-random.ts'
 import { withPath } from './store/errors.ts'
-import { Shelf } from './store/shelf.ts'
 import type { TableState } from './table/state.ts'
+import { threadContext } from './tasks/context.ts'
 import { inlineExecutor } from './tasks/submit.ts'
 import { type Logger, Warehouse } from './warehouse.ts'
 
@@ -64,11 +64,9 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
   if (stat === undefined) await withPath(folder, () => fs.makeDirectory(folder))
   const threads = options.workers ?? Math.min(availableParallelism(), MAX_DEFAULT_WORKERS)
   const codecs = loadCodecs()
-  const shelf = new Shelf()
+  const context = { ...threadContext(fs, nodeClock, codecs), pause: breathe }
   const executor =
-    threads === 0
-      ? inlineExecutor(async () => ({ fs, clock: nodeClock, codecs, pause: breathe, shelf }))
-      : createPool({ threads, graceMillis: GRACE_MILLIS })
+    threads === 0 ? inlineExecutor(async () => context) : createPool({ threads, graceMillis: GRACE_MILLIS })
   return new Warehouse(await withPath(folder, () => fs.realPath(folder)), {
     fs,
     clock: nodeClock,

@@ -1,5 +1,6 @@
 import { TableError } from '../engine/errors.ts'
 import type { Executor, RunOptions } from '../engine/ports/executor.ts'
+import { taskAborted } from '../engine/tasks/abort.ts'
 import type { Task, TaskResult } from '../engine/tasks/task.ts'
 import { Guests } from './guests.ts'
 import type { HostTask } from './hosted.ts'
@@ -31,7 +32,7 @@ export function createPool(options: PoolOptions): Executor<Task, TaskResult> {
     for (;;) {
       if (closing !== undefined) throw closed()
       const place = await lanes.acquire(task.kind === 'compact' ? 'background' : 'urgent', signal).catch((error) => {
-        throw signal?.aborted ? aborted(signal) : error
+        throw signal?.aborted ? taskAborted(signal) : error
       })
       try {
         const answer =
@@ -39,7 +40,7 @@ export function createPool(options: PoolOptions): Executor<Task, TaskResult> {
         if (answer === undefined) continue
         if (answer.ok) return answer.value
         const error = fromWire(answer.error)
-        throw signal?.aborted && error.code === 'ABORTED' ? aborted(signal) : error
+        throw signal?.aborted && error.code === 'ABORTED' ? taskAborted(signal) : error
       } finally {
         place.release()
       }
@@ -83,7 +84,7 @@ export function createPool(options: PoolOptions): Executor<Task, TaskResult> {
       return answer
     } catch (error) {
       host?.lost(error)
-      throw signal?.aborted ? aborted(signal) : threadLost(task, error)
+      throw signal?.aborted ? taskAborted(signal) : threadLost(task, error)
     } finally {
       disarm()
     }
@@ -153,10 +154,6 @@ function onAbort(signal: AbortSignal | undefined, start: () => () => void): () =
     signal?.removeEventListener('abort', listener)
     stop?.()
   }
-}
-
-function aborted(signal: AbortSignal): TableError {
-  return new TableError('ABORTED', 'The task was aborted. Nothing was changed.', {}, signal.reason)
 }
 
 function closed(): TableError {

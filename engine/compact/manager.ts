@@ -5,7 +5,7 @@ import type { Levels } from '../plan/levels.ts'
 import { planSteps, rewriteEach } from '../plan/steps.ts'
 import type { Pick, Step } from '../plan/types.ts'
 import type { Clock } from '../ports/clock.ts'
-import { checkAborted, expectListeners, untilAborted } from '../tasks/abort.ts'
+import { checkAborted, forwardAbort, untilAborted } from '../tasks/abort.ts'
 import type { FilesResult } from '../tasks/task.ts'
 
 /** A compaction that has been decided on. */
@@ -160,12 +160,10 @@ export class CompactManager {
     this.#state = { kind: 'idle' }
     if (plan === undefined) return undefined
     const abort = new AbortController()
-    const forward = () => abort.abort(signal?.reason)
-    expectListeners(signal)
-    signal?.addEventListener('abort', forward, { once: true })
+    const stopForwarding = forwardAbort(signal, abort)
     const done = Promise.resolve().then(async () => {
       const outcome = await this.#run(plan, abort.signal)
-      signal?.removeEventListener('abort', forward)
+      stopForwarding()
       this.#state = { kind: 'idle' }
       if (outcome.kind === 'failed' && !abort.signal.aborted) failed?.(plan, outcome.error)
       else if (this.#again || outcome.kind === 'dropped') this.trigger()

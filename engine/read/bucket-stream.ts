@@ -7,7 +7,7 @@ import { TableError } from '../errors.ts'
 import { cutIntoLegs, type Leg } from '../plan/legs.ts'
 import { partitionIntoSections } from '../plan/sections.ts'
 import type { KeyCompare } from '../plan/types.ts'
-import { expectListeners } from '../tasks/abort.ts'
+import { forwardAbort } from '../tasks/abort.ts'
 import type { TaskContext } from '../tasks/context.ts'
 import { newCancelFlag, submit, type TaskExecutor } from '../tasks/submit.ts'
 import type { KeyRange, ReadPosition, ReadResult, ReadSection, ReadTask, TaskTable } from '../tasks/task.ts'
@@ -55,14 +55,11 @@ const MAX_ROWS = 1_048_576
  */
 export async function* bucketStream(bucket: ScanBucket, request: BucketScan): AsyncGenerator<Batch> {
   const left = new AbortController()
-  const forward = () => left.abort(request.signal?.reason)
-  if (request.signal?.aborted) forward()
-  expectListeners(request.signal)
-  request.signal?.addEventListener('abort', forward, { once: true })
+  const stopForwarding = forwardAbort(request.signal, left)
   try {
     yield* stretches(bucket, { ...request, signal: left.signal })
   } finally {
-    request.signal?.removeEventListener('abort', forward)
+    stopForwarding()
     left.abort()
   }
 }

@@ -29,3 +29,18 @@ export async function untilAborted<T>(wait: Promise<T>, signal: AbortSignal | un
 export function expectListeners(signal: AbortSignal | undefined): void {
   if (signal !== undefined) setMaxListeners(0, signal)
 }
+
+/** Hands the abort of a caller's signal on to what was begun for it; the function returned ends that. */
+export function forwardAbort(signal: AbortSignal | undefined, to: AbortController): () => void {
+  if (signal === undefined) return () => undefined
+  const forward = () => to.abort(signal.reason)
+  if (signal.aborted) forward()
+  expectListeners(signal)
+  signal.addEventListener('abort', forward, { once: true })
+  return () => signal.removeEventListener('abort', forward)
+}
+
+/** What a task that was aborted rejects with, wherever it ran. */
+export function taskAborted(signal: AbortSignal): TableError {
+  return new TableError('ABORTED', 'The task was aborted. Nothing was changed.', {}, signal.reason)
+}

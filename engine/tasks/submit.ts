@@ -1,6 +1,6 @@
 import { isTableError, TableError } from '../errors.ts'
 import type { Executor } from '../ports/executor.ts'
-import { expectListeners } from './abort.ts'
+import { expectListeners, taskAborted } from './abort.ts'
 import type { TaskContext } from './context.ts'
 import type { FilesResult, ReadResult, ReadTask, SortResult, SortTask, Task, TaskResult } from './task.ts'
 
@@ -37,14 +37,14 @@ export function inlineExecutor(context: () => Promise<TaskContext>): TaskExecuto
       const { signal } = options ?? {}
       const cancel = 'cancel' in task ? task.cancel : undefined
       const stop = () => cancel !== undefined && Atomics.store(cancel, 0, 1)
-      if (signal?.aborted) throw aborted(signal)
+      if (signal?.aborted) throw taskAborted(signal)
       signal?.addEventListener('abort', stop, { once: true })
       try {
         loading ??= import('./run.ts')
         const { runTask } = await loading
         return await runTask(task as Exclude<Task, ReadTask | SortTask>, await context())
       } catch (error) {
-        throw signal?.aborted && isTableError(error, 'ABORTED') ? aborted(signal) : error
+        throw signal?.aborted && isTableError(error, 'ABORTED') ? taskAborted(signal) : error
       } finally {
         signal?.removeEventListener('abort', stop)
       }
@@ -53,8 +53,4 @@ export function inlineExecutor(context: () => Promise<TaskContext>): TaskExecuto
       closed = true
     },
   }
-}
-
-function aborted(signal: AbortSignal): TableError {
-  return new TableError('ABORTED', 'The task was aborted. Nothing was changed.', {}, signal.reason)
 }
