@@ -128,7 +128,10 @@ export class Snapshots {
     }
   }
 
-  /** Writes a snapshot that can be published next. */
+  /**
+   * Writes a snapshot that can be published next, under its id: the moment in which all that it names becomes visible. Errors and
+   * outcomes as `PreparedFile`.
+   */
   async prepare(snapshot: Snapshot): Promise<PreparedFile> {
     const bytes = printSnapshot(snapshot)
     const file = await prepareOnce(this.#publisher, this.path(snapshot.id), bytes)
@@ -140,15 +143,6 @@ export class Snapshots {
         return outcome
       },
     }
-  }
-
-  /**
-   * Publishes a snapshot under its id: the moment in which all that it names becomes visible. Errors and outcomes as
-   * `PreparedFile.publish`.
-   */
-  async publish(snapshot: Snapshot): Promise<'published' | 'taken'> {
-    const file = await this.prepare(snapshot)
-    return file.publish()
   }
 
   /** Keeps a snapshot just published, so that the next commit does not read it back. */

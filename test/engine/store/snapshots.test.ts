@@ -29,11 +29,15 @@ function open(fs: MemoryFileSystem): Snapshots {
   return new Snapshots({ fs, random: seededRandom(7) }, folder)
 }
 
+async function publish(snapshots: Snapshots, snapshot: Snapshot): Promise<'published' | 'taken'> {
+  return (await snapshots.prepare(snapshot)).publish()
+}
+
 async function withSnapshots(...ids: number[]): Promise<{ fs: MemoryFileSystem; snapshots: Snapshots }> {
   let now = 0
   const fs = createMemoryFileSystem({ now: () => now++ })
   const snapshots = open(fs)
-  for (const id of ids) await snapshots.publish(snapshot(id))
+  for (const id of ids) await publish(snapshots, snapshot(id))
   return { fs, snapshots }
 }
 
@@ -58,7 +62,7 @@ t.test('C106: no hint, right or wrong, hides the latest snapshot', async (t) => 
     t.equal(await snapshots.latestId(), 3, label)
     t.equal((await snapshots.latest())?.id, 3, label)
     t.equal(await snapshots.earliestId(), hint === '3' ? 3 : 1, label)
-    t.equal(await snapshots.publish(snapshot(4)), 'published')
+    t.equal(await publish(snapshots, snapshot(4)), 'published')
     await snapshots.writeLatestHint(4)
     t.equal(await snapshots.latestId(), 4, label)
     t.same(await fs.readFile(`${folder}/LATEST`), text('4'))
@@ -80,7 +84,7 @@ t.test('C107: left-over and foreign files are not snapshots', async (t) => {
   await fs.makeDirectory(`${folder}/snapshot-9`)
   t.equal(await snapshots.latestId(), 1)
   t.same(await snapshots.ids(), [1])
-  t.equal(await snapshots.publish(snapshot(2)), 'published')
+  t.equal(await publish(snapshots, snapshot(2)), 'published')
   t.equal(await snapshots.latestId(), 2)
 })
 
@@ -122,7 +126,7 @@ t.test('C105: a damaged newest snapshot is an error that names it, and nothing i
     fs.plant(`${folder}/snapshot-2`, damage)
     await t.rejects(open(fs).latest(), { code: 'CORRUPT', details: { path: `${folder}/snapshot-2` } })
     await t.rejects(snapshots.latest(), { code: 'CORRUPT' }, 'the copy in the cache is not believed either')
-    t.equal(await snapshots.publish(snapshot(2)), 'taken')
+    t.equal(await publish(snapshots, snapshot(2)), 'taken')
     t.equal((await snapshots.read(1)).id, 1, 'the snapshot before it can still be read')
   }
 })
