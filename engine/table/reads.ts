@@ -18,7 +18,7 @@ import type { TableWriter } from '../write/writer.ts'
 import type { TableCore } from './core.ts'
 
 /** Id of a table's first snapshot. */
-const FIRST_SNAPSHOT = 1
+export const FIRST_SNAPSHOT = 1
 
 /** What a scan is asked for, in engine terms. */
 export interface ScanRequest {

@@ -12,7 +12,7 @@ import { fieldNamed } from '../plan/kv-layout.ts'
 import type { TableView } from '../store/view.ts'
 import type { TableCore } from './core.ts'
 import { PointReads, type PointRow, type PointSource } from './point-reads.ts'
-import { type CapturedScan, captureScan, type ScanRequest, scanBatches } from './reads.ts'
+import { type CapturedScan, captureScan, FIRST_SNAPSHOT, type ScanRequest, scanBatches } from './reads.ts'
 import { checkAborted, ScanIterator } from './scan-iterator.ts'
 import type { TableState } from './state.ts'
 
@@ -169,7 +169,8 @@ export class RowReads {
     const core = this.#core
     core.checkSchema('read')
     const late = options.snapshot !== undefined || this.#state === undefined
-    let id = core.view?.snapshot.id
+    // Files that no snapshot holds yet will be in the first one, or later, and may expire before the scan comes to them.
+    let id = core.view?.snapshot.id ?? (late ? undefined : FIRST_SNAPSHOT)
     let captured: CapturedScan | undefined = late
       ? undefined
       : captureScan(core, this.#state?.writer, core.view, request)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { type Table, t as types } from '../../engine/index.ts'
-import { collect, dataFilesOnDisk, open, refused } from '../support/warehouses.ts'
+import { collect, dataFilesOnDisk, open, openAlone, refused } from '../support/warehouses.ts'
 
 const definition = { fields: { k: types.int(), v: types.int().nullable() }, primaryKey: ['k'] } as const
 
@@ -556,3 +556,31 @@ t.test('a reverse scan goes over partitions and buckets from the last row to the
   t.equal(unordered.length, 300)
   await warehouse.close({ discard: true })
 })
+
+t.test(
+  'a scan over files that were in no snapshot when it began is EXPIRED once another process has expired them',
+  async (t) => {
+    const path = t.testdir()
+    await using ours = openAlone(path)
+    const definition = {
+      fields: { k: types.int(), v: types.string() },
+      primaryKey: ['k'],
+      options: { 'write-buffer-size': '8 kb', 'write-only': true },
+    } as const
+    await using table = await ours.createTable('db.t', definition)
+    await table.put(Array.from({ length: 500 }, (_, k) => ({ k, v: `value ${k}` })))
+    // The second call waits until the rows of the first are in a file.
+    await table.put([{ k: 1000, v: '' }])
+    t.ok(
+      table.levels().some(({ runs }) => runs > 0),
+      'a file that no snapshot holds',
+    )
+    await using scan = table.scan()
+    await table.commit()
+    await using theirs = openAlone(path)
+    await using other = await theirs.table('db.t')
+    await other.compact({ full: true })
+    await other.expireSnapshots({ retainMax: 1 })
+    await refused(t, scan.next(), 'EXPIRED', { table: 'db.t' }, 'expired while it was read')
+  },
+)
