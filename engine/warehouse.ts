@@ -10,7 +10,7 @@ import { checkCall } from './options/check-call.ts'
 import type { Clock } from './ports/clock.ts'
 import type { FileSystem } from './ports/file-system.ts'
 import type { Random } from './ports/random.ts'
-import { footersIn, type PointCache, pagesIn } from './read/blocks.ts'
+import { footersIn, type PointCache, pagesIn } from './store/blocks.ts'
 import { Cache } from './store/cache.ts'
 import { openTableStore } from './store/table-store.ts'
 import {

@@ -2,7 +2,7 @@ import type { FixedColumn, Scalar } from '../../formats/column/column.ts'
 import { compareScalars } from '../../formats/column/compare.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
 import type { SortedRun } from '../plan/types.ts'
-import type { FileRow, LookupFile } from './lookup-file.ts'
+import type { FileRow, LookupFile } from '../store/lookup-file.ts'
 
 /** A sorted run as lookups see it. */
 export interface LookupRun {

@@ -1,6 +1,9 @@
 import { crc32 } from '../bytes/crc32.ts'
 import { corrupt, unsupported } from '../bytes/format-error.ts'
+import type { ByteSource } from '../bytes/source.ts'
+import { ByteWriter } from '../bytes/writer.ts'
 import { decodeRoaring } from './roaring.ts'
+import { encodeRoaring } from './roaring-encode.ts'
 
 const FILE_VERSION = 1
 /** Big-endian, before one 32-bit bitmap. */
@@ -21,28 +24,33 @@ export interface VectorRange {
 
 /**
  * The deleted row positions of one data file, ascending, from an index file of type DELETION_VECTORS
- * (docs/format/deletion-vector.md). `rows`: those of the data file; positions must be below. Checks CRC, lengths and the number
- * of rows. Throws CORRUPT, UNSUPPORTED for another version or bitmap.
+ * (docs/format/deletion-vector.md). `rows`: those of the data file; positions must be below. Reads the vector, not the file. Checks
+ * CRC, lengths and the number of rows. Throws CORRUPT, UNSUPPORTED for another version or bitmap.
  */
-export function decodeDeletionVector(file: Uint8Array, range: VectorRange, rows: number): Uint32Array {
+export function readDeletionVector(file: ByteSource, range: VectorRange, rows: number): Uint32Array {
   const what = `deletion vector at byte ${range.offset}`
-  if (file[0] !== FILE_VERSION) throw unsupported(`deletion vectors of version ${file[0]}, known is ${FILE_VERSION}`)
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength)
   const { offset } = range
-  if (offset < 1 || offset + LENGTH_BYTES + MAGIC_BYTES > file.length) {
-    throw corrupt(`${what}: not inside the ${file.length} bytes of the file`)
-  }
-  const length = view.getInt32(offset)
-  const start = offset + LENGTH_BYTES
-  if (length < MAGIC_BYTES || start + length + CRC_BYTES > file.length) {
-    throw corrupt(`${what}: a length of ${length}, but ${file.length - start} bytes are left`)
+  const left = file.bytes - offset - LENGTH_BYTES
+  if (offset < 1 || left < MAGIC_BYTES) throw corrupt(`${what}: not inside the ${file.bytes} bytes of the file`)
+  const [version] = file.read(0, 1)
+  if (version !== FILE_VERSION) throw unsupported(`deletion vectors of version ${version}, known is ${FILE_VERSION}`)
+  const blob = file.read(offset, Math.min(left, Math.max(MAGIC_BYTES, range.length + CRC_BYTES)) + LENGTH_BYTES)
+  return decodeBlob(blob, range, rows, left, what)
+}
+
+function decodeBlob(blob: Uint8Array, range: VectorRange, rows: number, left: number, what: string): Uint32Array {
+  const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
+  const length = view.getInt32(0)
+  const start = LENGTH_BYTES
+  if (length < MAGIC_BYTES || length + CRC_BYTES > left) {
+    throw corrupt(`${what}: a length of ${length}, but ${left} bytes are left`)
   }
   const wide = view.getUint32(start, true) === MAGIC_64
   if (!wide && view.getUint32(start) !== MAGIC_32) throw unsupported(`${what}: unknown bitmap ${view.getUint32(start)}`)
   // Paimon states the length field for the one kind, the whole blob for the other.
   const stated = wide ? length + LENGTH_BYTES + CRC_BYTES : length
   if (range.length !== stated) throw corrupt(`${what}: expected a length of ${range.length}, found ${stated}`)
-  const body = file.subarray(start, start + length)
+  const body = blob.subarray(start, start + length)
   const expected = view.getUint32(start + length)
   const actual = crc32(body)
   if (actual !== expected)
@@ -69,4 +77,40 @@ function lowBitmap(bytes: Uint8Array, what: string): Uint8Array {
   const key = view.getUint32(8, true)
   if (key !== 0) throw corrupt(`${what}: rows beyond 2^32 (high key ${key})`)
   return bytes.subarray(12)
+}
+
+/** The deleted rows of a data file. */
+export interface FileVector {
+  readonly dataFile: string
+  /** Ascending. */
+  readonly positions: Uint32Array
+}
+
+interface FileRange extends VectorRange {
+  readonly dataFile: string
+}
+
+/** An index file of vectors, without gaps and in their order, and where each lies. `wide`: 64-bit bitmaps. */
+export function encodeDeletionVectors(
+  vectors: readonly FileVector[],
+  wide: boolean,
+): { readonly file: Uint8Array; readonly ranges: readonly FileRange[] } {
+  const out = new ByteWriter()
+  out.u8(FILE_VERSION)
+  const ranges = vectors.map(({ dataFile, positions }): FileRange => {
+    const body = new ByteWriter()
+    if (wide) {
+      body.i32le(MAGIC_64)
+      body.i64le(1n)
+      body.i32le(0)
+    } else body.i32be(MAGIC_32)
+    body.bytes(encodeRoaring(positions))
+    const offset = out.length
+    out.i32be(body.length)
+    out.bytes(body.peek())
+    out.i32be(crc32(body.peek()))
+    const length = wide ? out.length - offset : body.length
+    return { dataFile, offset, length, cardinality: positions.length }
+  })
+  return { file: out.finish(), ranges }
 }

@@ -1,11 +1,20 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { FormatError } from '../../../formats/bytes/format-error.ts'
-import { decodeDeletionVector } from '../../../formats/index/deletion-vector.ts'
+import { encodeDeletionVectors, readDeletionVector } from '../../../formats/index/deletion-vector.ts'
 import { decodeRoaring } from '../../../formats/index/roaring.ts'
+import { encodeRoaring } from '../../../formats/index/roaring-encode.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
 import { expected, fileOf } from '../meta/golden.ts'
 
 const page = readFileSync(new URL('../../../docs/format/deletion-vector.md', import.meta.url), 'utf8')
+
+/** The vector of a file that is in memory. */
+function decodeDeletionVector(file: Uint8Array, range: Parameters<typeof readDeletionVector>[1], rows: number) {
+  const read = (offset: number, length: number) => file.subarray(offset, offset + length)
+  return readDeletionVector({ bytes: file.length, read }, range, rows)
+}
+
 const corrupt = (message: RegExp) => ({ name: 'FormatError', code: 'CORRUPT', message })
 
 /** The bytes of the page's example. */
@@ -133,6 +142,74 @@ t.test('a damaged bitmap without a CRC gives values below the limit or a FormatE
     }
   }
   t.ok(refused > 100, `${refused} refused`)
+  t.end()
+})
+
+t.test('what is written is what Paimon writes, bit for bit', (t) => {
+  for (const [bits, table] of [
+    [32, 'dv'],
+    [64, 'dv_bitmap64'],
+    [32, 'dv_partitioned'],
+  ] as const) {
+    const entries = expected(table, 'index') as {
+      fileName: string
+      deletionVectors: { dataFile: string; offset: number; length: number; cardinality: number; deleted: number[] }[]
+    }[]
+    for (const { fileName, deletionVectors } of entries) {
+      const inOrder = [...deletionVectors].sort((a, b) => a.offset - b.offset)
+      const vectors = inOrder.map(({ dataFile, deleted }) => ({ dataFile, positions: Uint32Array.from(deleted) }))
+      const { file, ranges } = encodeDeletionVectors(vectors, bits === 64)
+      t.strictSame(Buffer.from(file), Buffer.from(fileOf(table, 'index', fileName)), `${table} ${fileName}`)
+      t.strictSame(
+        ranges.map(({ offset, length, cardinality }) => [offset, length, cardinality]),
+        inOrder.map(({ offset, length, cardinality }) => [offset, length, cardinality]),
+      )
+    }
+    const { file } = encodeDeletionVectors(
+      [{ dataFile: 'f', positions: Uint32Array.of(0, 7, 14, 21, 28) }],
+      bits === 64,
+    )
+    t.strictSame(Buffer.from(file), Buffer.from(example(bits)), `the example, ${bits} bits`)
+  }
+  t.end()
+})
+
+t.test('bitmaps of all forms come back', (t) => {
+  const random = seededRandom(5)
+  const lists: number[][] = [
+    [],
+    [0],
+    [2 ** 32 - 1],
+    Array.from({ length: 4096 }, (_, i) => i * 2),
+    Array.from({ length: 4097 }, (_, i) => i * 2),
+    Array.from({ length: 200_000 }, (_, i) => i),
+    Array.from({ length: 70_000 }, (_, i) => i * 3 + (i % 2)),
+  ]
+  for (let round = 0; round < 60; round++) {
+    const values = new Set<number>()
+    for (let range = 0; range < 5; range++) {
+      const start = Math.floor(random.fraction() * 2 ** (8 + (round % 14)))
+      const length = Math.floor(random.fraction() ** 3 * 9000)
+      const step = 1 + Math.floor(random.fraction() * 4)
+      for (let i = 0; i < length; i++) values.add(start + i * step)
+    }
+    lists.push([...values].sort((a, b) => a - b))
+  }
+  for (const list of lists) {
+    const found = decodeRoaring(encodeRoaring(Uint32Array.from(list)), 2 ** 32)
+    if (Buffer.compare(Buffer.from(found.buffer), Buffer.from(Uint32Array.from(list).buffer)) !== 0) {
+      t.fail(`${list.length} values from ${list[0]}`)
+    }
+  }
+  const vectors = lists.map((list, index) => ({ dataFile: `f${index}`, positions: Uint32Array.from(list) }))
+  for (const wide of [false, true]) {
+    const { file, ranges } = encodeDeletionVectors(vectors, wide)
+    for (const [index, range] of ranges.entries()) {
+      const found = decodeDeletionVector(file, range, 2 ** 32)
+      t.equal(found.length, lists[index]!.length)
+    }
+  }
+  t.strictSame([...encodeDeletionVectors([], false).file], [1], 'no vectors: the version byte alone')
   t.end()
 })
 

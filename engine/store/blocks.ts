@@ -5,9 +5,9 @@ import { compareRowToKey } from '../../formats/column/key-bounds.ts'
 import { concatColumns, sliceColumn } from '../../formats/column/slice.ts'
 import type { ParquetFooter } from '../../formats/parquet/file-read.ts'
 import type { ShelvedPage } from '../../formats/parquet/page-shelf.ts'
-import type { Cache } from '../store/cache.ts'
-import type { FooterCache } from '../store/data-reader.ts'
-import type { PageShelves } from '../store/shelf.ts'
+import type { Cache } from './cache.ts'
+import type { FooterCache } from './data-reader.ts'
+import type { PageShelves } from './shelf.ts'
 
 /**
  * A stretch of a data file in memory: the keys of its rows, and other columns by their position in the layout once somebody has

@@ -3,7 +3,6 @@ import { compareRowToKey, firstAtLeast } from '../../formats/column/key-bounds.t
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
-import type { DataFileRead, DataFileReader } from '../store/data-reader.ts'
 import {
   type Block,
   coversKey,
@@ -15,6 +14,7 @@ import {
   type PointCache,
   withBlocks,
 } from './blocks.ts'
+import type { DataFileRead, DataFileReader } from './data-reader.ts'
 
 /** Rows a block has at most: those of a page, in most files. */
 const BLOCK_ROWS = 32_768
