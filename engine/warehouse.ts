@@ -235,7 +235,7 @@ export class Warehouse {
       core = await openCore()
     } else {
       state = await this.#share(path, openCore).catch((error: unknown) => {
-        if (!isTableError(error, 'UNSUPPORTED') || error.details.writeOnlyRefusal !== true) throw error
+        if (!isTableError(error) || error.details.writeOnlyRefusal !== true) throw error
         refusal = error
         return undefined
       })

@@ -2,7 +2,7 @@ import { TableError } from '../errors.ts'
 import { dropsDeletes } from '../plan/drop-delete.ts'
 import type { Explanation } from '../plan/explain.ts'
 import type { Levels } from '../plan/levels.ts'
-import { planSteps, rewriteEach } from '../plan/steps.ts'
+import { planSteps, rewriteEach, type StepOptions } from '../plan/steps.ts'
 import type { Pick, Step } from '../plan/types.ts'
 import type { Clock } from '../ports/clock.ts'
 import { checkAborted, forwardAbort, untilAborted } from '../tasks/abort.ts'
@@ -191,15 +191,18 @@ export function planOf(
   pick: Pick,
   explanation: Explanation,
   levels: Levels,
-  options: { readonly minFileSize: number; readonly forceRewriteAllFiles: boolean },
+  options: Omit<StepOptions, 'outputLevel' | 'maxLevel'>,
 ): CompactionPlan | undefined {
   const { outputLevel } = pick
+  const dropDelete = dropsDeletes(levels, outputLevel, false)
+  const maxLevel = levels.numLevels - 1
+  // Expired rows go only where deletes do: see docs/adr/0010.
+  const holdsExpired = dropDelete ? options.holdsExpired : undefined
   const steps =
     pick.reason === 'rewrite-files'
       ? rewriteEach(pick.files)
-      : planSteps(pick.files, { ...options, outputLevel, maxLevel: levels.numLevels - 1 }, levels.compareKeys)
-  if (steps.length === 0) return undefined
-  return { pick, explanation, steps, outputLevel, dropDelete: dropsDeletes(levels, outputLevel, false) }
+      : planSteps(pick.files, { ...options, holdsExpired, outputLevel, maxLevel }, levels.compareKeys)
+  return steps.length === 0 ? undefined : { pick, explanation, steps, outputLevel, dropDelete }
 }
 
 function closed(): TableError {

@@ -1,5 +1,7 @@
-import type { Batch, FixedColumn } from '../../formats/column/column.ts'
+import type { Batch, Column, FixedColumn } from '../../formats/column/column.ts'
+import { scalarAt } from '../../formats/column/compare.ts'
 import { takeBatch } from '../../formats/column/gather.ts'
+import { type ExpiryLimit, isExpired, MILLIS_FROM } from '../options/record-expiry.ts'
 
 /** `_VALUE_KIND`: +I and +U add a row, -U and -D retract one. */
 const UPDATE_BEFORE = 1
@@ -17,6 +19,35 @@ export function dropDeletes(batch: Batch, kind: number): Batch {
     if (kinds[row] !== UPDATE_BEFORE && kinds[row] !== DELETE) rows[count++] = row
   }
   return filterBatch(batch, rows.subarray(0, count))
+}
+
+/**
+ * The rows of a batch whose time, in the column at position `time`, has not expired; a row without a time stays. Only after the
+ * merge and only where nothing older lies outside of it: an older row of the key would come back.
+ */
+export function dropExpired(batch: Batch, time: number, limit: ExpiryLimit): Batch {
+  const column = batch.columns[time]!
+  const expired = expiredIn(column, limit)
+  const { valid } = column
+  const rows = new Uint32Array(batch.rows)
+  let count = 0
+  for (let row = 0; row < batch.rows; row++) {
+    if ((valid !== undefined && valid[row] === 0) || !expired(row)) rows[count++] = row
+  }
+  return filterBatch(batch, rows.subarray(0, count))
+}
+
+/** Compares as doubles, where they hold the limits exactly: larger values round to what lies on the same side of them. */
+function expiredIn(column: Column, limit: ExpiryLimit): (row: number) => boolean {
+  if (column.kind !== 'fixed') return (row) => isExpired(limit, scalarAt(column, row)!)
+  const { values } = column
+  const [below, belowMillis, millisFrom] = [Number(limit.below), Number(limit.belowMillis), Number(MILLIS_FROM)]
+  if (!(values instanceof BigInt64Array)) return (row) => (values[row] as number) < below
+  const halves = new Int32Array(values.buffer, values.byteOffset, values.length * 2)
+  return (row) => {
+    const value = halves[row * 2 + 1]! * 0x100000000 + (halves[row * 2]! >>> 0)
+    return value < below || (value >= millisFrom && value < belowMillis)
+  }
 }
 
 /** The rows of an ascending selection; the batch itself when it selects all. */

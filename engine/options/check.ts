@@ -1,5 +1,6 @@
 import { isTableError, TableError } from '../errors.ts'
 import type { Option } from './option.ts'
+import { recordExpiry, type TimedSchema } from './record-expiry.ts'
 import { findOption, registry } from './registry.ts'
 import { canonicalTexts, invalid, parseOr, resolve, type StoredOptions } from './resolve.ts'
 
@@ -22,8 +23,12 @@ export function checkReadable(schema: { readonly options: StoredOptions }): Tabl
 /**
  * Why a table with these options is not written by this version. All that stops a read stops a write too. Undefined: write it.
  */
-export function checkWritable(schema: { readonly options: StoredOptions }): TableError | undefined {
-  return check(schema.options, (option) => option.affects !== 'none', 'writes') ?? checkChangelogLife(schema.options)
+export function checkWritable(schema: TimedSchema): TableError | undefined {
+  return (
+    check(schema.options, (option) => option.affects !== 'none', 'writes') ??
+    checkChangelogLife(schema.options) ??
+    caught(() => recordExpiry(schema))
+  )
 }
 
 function check(stored: StoredOptions, matters: (option: Option) => boolean, verb: string): TableError | undefined {

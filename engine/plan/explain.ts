@@ -29,9 +29,14 @@ export function explainPick(runs: readonly RunSize[], options: PickOptions): Exp
   return explain(runs, options.trigger, decide(runs, options))
 }
 
-/** Explains a full compaction on request, as `decideFull` takes it. */
-export function explainFull(runs: readonly RunSize[], numLevels: number, trigger: number): Explanation {
-  return explain(runs, trigger, decideFull(runs, numLevels))
+/** Explains a full compaction on request, as `decideFull` takes it; `rewrites` are the files of a pick with that reason. */
+export function explainFull(
+  runs: readonly RunSize[],
+  numLevels: number,
+  trigger: number,
+  rewrites: readonly { readonly bytes: number }[] = [],
+): Explanation {
+  return explain(runs, trigger, decideFull(runs, numLevels, rewrites))
 }
 
 /** The explanation as text: the runs, a line a rule, the verdict, the levels after. No trailing newline. */
@@ -93,6 +98,8 @@ function renderRule(rule: RuleTrace): string {
       return rule.holds
         ? 'Full compaction on request: all runs.'
         : 'Full compaction on request: nothing lies below the highest level.'
+    case 'rewrite-files':
+      return `Files to write again, one by one (expired rows, deletion vectors, or all by option): ${counted(rule.files, 'file')} of ${formatBytes(rule.bytes)}.`
     default:
       return assertNever(rule)
   }
@@ -131,6 +138,8 @@ const reasons: Readonly<Record<PickReason, string>> = {
 }
 
 function renderUnit(unit: Unit, runs: readonly RunSize[]): string {
+  if (unit.reason === 'rewrite-files')
+    return `Pick: those files, to level ${unit.outputLevel} (${reasons[unit.reason]}).`
   const which =
     unit.runCount === runs.length
       ? `all ${counted(unit.runCount, 'run')}`

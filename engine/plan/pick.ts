@@ -89,6 +89,7 @@ export type RuleTrace =
       readonly holds: boolean
     }
   | { readonly rule: 'full'; readonly holds: boolean }
+  | { readonly rule: 'rewrite-files'; readonly files: number; readonly bytes: number; readonly holds: true }
 
 /** A decision and how it was reached; `unit` null = nothing to compact. */
 export interface Decision {
@@ -116,14 +117,22 @@ export function pickCompaction(runs: readonly SortedRun[], options: PickOptions)
   return unit === null ? null : takeRuns(runs, unit)
 }
 
-/** A full compaction on request: all runs to the highest level, or nothing when one run is left and lies there. */
-export function decideFull(runs: readonly RunSize[], numLevels: number): Decision {
+/**
+ * A full compaction on request: all runs to the highest level. Where one run is left and lies there, nothing, or those of its files
+ * that have to be written again.
+ */
+export function decideFull(
+  runs: readonly RunSize[],
+  numLevels: number,
+  rewrites: readonly { readonly bytes: number }[] = [],
+): Decision {
   const outputLevel = numLevels - 1
   const holds = runs.length > 1 || (runs.length === 1 && runs[0].level !== outputLevel)
-  return {
-    unit: holds ? { runCount: runs.length, outputLevel, reason: 'full' } : null,
-    rules: [{ rule: 'full', holds }],
-  }
+  const rules: RuleTrace[] = [{ rule: 'full', holds }]
+  if (holds) return { unit: { runCount: runs.length, outputLevel, reason: 'full' }, rules }
+  if (rewrites.length === 0) return { unit: null, rules }
+  rules.push({ rule: 'rewrite-files', files: rewrites.length, bytes: sumBytes(rewrites), holds: true })
+  return { unit: { runCount: runs.length, outputLevel, reason: 'rewrite-files' }, rules }
 }
 
 /** Files that a full compaction must write again though they already lie at the highest level. */
@@ -140,12 +149,16 @@ export interface RewriteNeeds {
  */
 export function pickFull(levels: Levels, needs: RewriteNeeds): Pick | null {
   const { runs, numLevels } = levels
-  const { unit } = decideFull(runs, numLevels)
-  if (unit !== null) return takeRuns(runs, unit)
-  const files = runs
+  const rewrites = filesToRewrite(levels, needs)
+  const { unit } = decideFull(runs, numLevels, rewrites)
+  if (unit === null) return null
+  return unit.reason === 'rewrite-files' ? { ...takeRuns(runs, unit), files: rewrites } : takeRuns(runs, unit)
+}
+
+function filesToRewrite({ runs }: Levels, needs: RewriteNeeds): readonly DataFile[] {
+  return runs
     .flatMap((run) => run.files)
     .filter((file) => needs.forceRewriteAllFiles || needs.needsRewrite?.(file) === true)
-  return files.length === 0 ? null : { outputLevel: numLevels - 1, runCount: 1, files, reason: 'rewrite-files' }
 }
 
 /** Hours of the day, local time, from `start` inclusive to `end` exclusive; -1 = not set. May pass midnight. */
@@ -281,7 +294,7 @@ function exceedsPercent(runs: readonly RunSize[], percent: number, base: number)
   return sum * 100n > BigInt(percent) * BigInt(base)
 }
 
-function sumBytes(runs: readonly RunSize[]): number {
+function sumBytes(runs: readonly { readonly bytes: number }[]): number {
   let sum = 0
   for (const run of runs) sum += run.bytes
   return sum

@@ -1,6 +1,8 @@
 import type { DataFile } from '../../formats/meta/types.ts'
 import { type CompactionPlan, type CompactionRequest, CompactManager, planOf } from '../compact/manager.ts'
 import { isTableError } from '../errors.ts'
+import { expiryLimit, recordExpiry } from '../options/record-expiry.ts'
+import { holdsExpired } from '../plan/expired.ts'
 import { type Explanation, explainFull, explainPick } from '../plan/explain.ts'
 import { compactionFits } from '../plan/fits.ts'
 import type { Levels } from '../plan/levels.ts'
@@ -117,18 +119,38 @@ export class Compactions {
     if (!this.#core.current) return undefined
     const forceRewriteAllFiles = options['compaction.force-rewrite-all-files']
     const pickOptions = this.#pickOptions(levels, bucket)
+    const expired = this.#expiryTest()
     const pick =
-      request === 'full' ? pickFull(levels, { forceRewriteAllFiles }) : pickCompaction(levels.runs, pickOptions)
+      request === 'full'
+        ? pickFull(levels, { forceRewriteAllFiles, needsRewrite: expired })
+        : pickCompaction(levels.runs, pickOptions)
     if (pick === null) return undefined
     if (pick.runCount === levels.runs.length) this.#lastFull.set(bucket, this.#core.services.clock.now())
     const explanation =
       request === 'full'
-        ? explainFull(levels.runs, levels.numLevels, pickOptions.trigger)
+        ? explainFull(
+            levels.runs,
+            levels.numLevels,
+            pickOptions.trigger,
+            pick.reason === 'rewrite-files' ? pick.files : [],
+          )
         : explainPick(levels.runs, pickOptions)
     return planOf(pick, explanation, levels, {
       minFileSize: minFileSize(options['target-file-size']),
       forceRewriteAllFiles,
+      holdsExpired: expired,
     })
+  }
+
+  /** Whether a file holds rows that are past `record-level.expire-time` now; undefined when rows do not expire. */
+  #expiryTest(): ((file: DataFile) => boolean) | undefined {
+    const expiry = recordExpiry(this.#core.schema)
+    if (expiry === undefined) return undefined
+    const limit = expiryLimit(expiry, this.#core.services.clock.now())
+    return (file) => {
+      const fields = this.#core.schemaOf(file.schemaId)?.fields
+      return fields !== undefined && holdsExpired(file, expiry, limit, fields)
+    }
   }
 
   #pickOptions(levels: Levels, bucket: BucketWriter | undefined): PickOptions {

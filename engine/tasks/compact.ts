@@ -1,5 +1,8 @@
+import type { Batch } from '../../formats/column/column.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
-import { dropDeletes } from '../merge/filters.ts'
+import { dropDeletes, dropExpired } from '../merge/filters.ts'
+import { expiryLimit, recordExpiry } from '../options/record-expiry.ts'
+import type { KvLayout } from '../plan/kv-layout.ts'
 import type { Section, Step } from '../plan/types.ts'
 import type { TaskContext } from './context.ts'
 import { BucketFiles, checkCancelled } from './files.ts'
@@ -15,6 +18,7 @@ export async function runCompact(task: CompactTask, context: TaskContext): Promi
   const started = context.clock.now()
   const files = new BucketFiles(context, task.table, task.folder, task.fileUuid)
   const spill = new SpillFolder(context, task.table.tempDirectory, task.fileUuid)
+  const survivors = survivorsOf(task, files.layout, started)
   const before: DataFile[] = []
   const after: DataFile[] = []
   const rewritten: DataFile[] = []
@@ -25,7 +29,7 @@ export async function runCompact(task: CompactTask, context: TaskContext): Promi
         after.push({ ...step.file, level: task.outputLevel })
       } else {
         const inputs = filesOfSections(step)
-        const outputs = await rewrite(task, step.sections, files, spill)
+        const outputs = await rewrite(task, step.sections, files, spill, survivors)
         before.push(...inputs)
         after.push(...outputs)
         rewritten.push(...outputs)
@@ -59,6 +63,7 @@ async function rewrite(
   sections: readonly Section[],
   files: BucketFiles,
   spill: SpillFolder,
+  survivors: (merged: Batch) => Batch,
 ): Promise<readonly DataFile[]> {
   const writer = files.roll(task.outputLevel, 'compact')
   const { pause } = files.context
@@ -66,7 +71,7 @@ async function rewrite(
     for (const section of sections) {
       for (const merged of mergeSection(files, section, spill, { reuse: true })) {
         checkCancelled(task.cancel)
-        if (merged.rows > 0) writer.write(task.dropDelete ? dropDeletes(merged, files.layout.kind) : merged)
+        if (merged.rows > 0) writer.write(survivors(merged))
         if (pause !== undefined) await pause()
       }
     }
@@ -75,6 +80,23 @@ async function rewrite(
     await writer.abort()
     throw error
   }
+}
+
+/**
+ * What of the merged rows is written. A compaction that may forget deletes drops them, and the rows that have expired by now: it holds
+ * all there is of a key, so that nothing older comes back (docs/adr/0010).
+ */
+function survivorsOf(
+  { table, dropDelete }: CompactTask,
+  layout: KvLayout,
+  nowMillis: number,
+): (merged: Batch) => Batch {
+  if (!dropDelete) return (merged) => merged
+  const expiry = recordExpiry(table.schema)
+  if (expiry === undefined) return (merged) => dropDeletes(merged, layout.kind)
+  const limit = expiryLimit(expiry, nowMillis)
+  const time = layout.fields.findIndex((field) => field.id === expiry.field.id)
+  return (merged) => dropExpired(dropDeletes(merged, layout.kind), time, limit)
 }
 
 function filesOfSections(step: Step): readonly DataFile[] {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { checkOptions, checkReadable, checkWritable } from '../../engine/options/check.ts'
 import type { StoredOptions } from '../../engine/options/resolve.ts'
+import type { Field } from '../../formats/types/row-type.ts'
 
 /** Options beside bucket=1; the option that stops reads, the one that stops writes; '' = none does. */
 const cases: readonly (readonly [StoredOptions, string, string])[] = [
@@ -21,7 +22,7 @@ const cases: readonly (readonly [StoredOptions, string, string])[] = [
   [{ 'ignore-delete': 'false' }, '', ''],
   [{ 'rowkind.field': 'op' }, '', 'rowkind.field'],
   [{ 'deletion-vectors.enabled': 'true' }, 'deletion-vectors.enabled', 'deletion-vectors.enabled'],
-  [{ 'record-level.time-field': 'at', 'record-level.expire-time': '1 d' }, '', 'record-level.expire-time'],
+  [{ 'record-level.time-field': 'at', 'record-level.expire-time': '1 d' }, '', ''],
   [{ 'file.format': 'orc' }, '', 'file.format'],
   [{ 'file.format': 'avro' }, '', 'file.format'],
   [{ 'file.format.per.level': '0:avro' }, '', 'file.format.per.level'],
@@ -39,9 +40,11 @@ const cases: readonly (readonly [StoredOptions, string, string])[] = [
   [{ 'some.engine.of.tomorrow': 'x' }, '', ''],
 ]
 
+const fields: readonly Field[] = [{ id: 0, name: 'at', type: { kind: 'int', nullable: true } }]
+
 t.test('options that this version lacks stop reads or writes', async (t) => {
   for (const [options, read, write] of cases) {
-    const schema = { options: { bucket: '1', ...options } }
+    const schema = { fields, options: { bucket: '1', ...options } }
     const name = JSON.stringify(options)
     t.equal(checkReadable(schema)?.details.option ?? '', read, `${name}: read`)
     t.equal(checkWritable(schema)?.details.option ?? '', write, `${name}: write`)
@@ -52,13 +55,13 @@ t.test('options that this version lacks stop reads or writes', async (t) => {
 t.test('the message names option, value, what is accepted and what to do', async (t) => {
   const error = checkReadable({ options: { 'merge-engine': 'aggregation' } })
   t.match(error?.message, /option 'merge-engine' is 'aggregation'.*where it is deduplicate.*Use Apache Paimon/)
-  t.match(checkWritable({ options: {} })?.message, /option 'bucket' is '-1'.*where it is 1 or more/)
+  t.match(checkWritable({ fields, options: {} })?.message, /option 'bucket' is '-1'.*where it is 1 or more/)
 })
 
 t.test('a value that makes no sense is INVALID, not UNSUPPORTED', async (t) => {
   t.match(checkReadable({ options: { 'merge-engine': 'replace' } }), { code: 'INVALID' })
   t.match(checkReadable({ options: { 'target-file-size': 'big' } }), { code: 'INVALID' })
-  t.match(checkWritable({ options: { bucket: '1', 'changelog.time-retained': 'long' } }), { code: 'INVALID' })
+  t.match(checkWritable({ fields, options: { bucket: '1', 'changelog.time-retained': 'long' } }), { code: 'INVALID' })
 })
 
 const base = { fields: [{ name: 'k' }, { name: 'p' }, { name: 'v' }], primaryKeys: ['p', 'k'], partitionKeys: ['p'] }

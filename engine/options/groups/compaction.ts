@@ -1,5 +1,5 @@
 import { bool, double, duration, int, list, memorySize, oneOf, string } from '../kinds.ts'
-import { kept, only, optional, unset, used } from '../option.ts'
+import { kept, only, optional, used } from '../option.ts'
 
 const MB = 1024 * 1024
 const NO_BUFFER_SPILL = 'a full buffer becomes a level-0 file, never a spill file'
@@ -71,12 +71,15 @@ export const compactionOptions = {
     'Memory to merge rows before a shuffle.',
     'rows are not shuffled between processes',
   ),
-  'record-level.expire-time': unset('write', duration, 'Age from which compaction drops a row.'),
-  'record-level.time-field': kept(
+  'record-level.expire-time': optional(
+    'write',
+    duration,
+    'Age from which a compaction that holds all rows of a key drops them.',
+  ),
+  'record-level.time-field': optional(
+    'write',
     string,
-    undefined,
-    'Column with the time of a row.',
-    'only record-level.expire-time gives it a meaning',
+    'Column with the time of a row: INT in seconds, BIGINT in seconds or milliseconds, TIMESTAMP, TIMESTAMP_LTZ. Rows without a time stay.',
   ),
   'pk-clustering-override': only('read', bool, [false], 'Sort files by clustering.columns instead of the key.', {
     immutable: true,

@@ -47,7 +47,6 @@ const readOnly: Readonly<Record<string, string>> = {
   cl_lookup_dedup: 'changelog-producer',
   dynamic_bucket: 'bucket',
   partition_null: 'bucket',
-  record_expire: 'record-level.expire-time',
   rowkind_field: 'rowkind.field',
 }
 

@@ -31,6 +31,7 @@ const tables = [
   'partitioned',
   'pk_multi',
   'pk_types',
+  'record_expire',
   'rolled_back',
   'rolling',
   'rowgroups',
