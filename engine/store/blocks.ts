@@ -48,8 +48,14 @@ interface Page {
   readonly page: ShelvedPage
 }
 
+/** Deleted rows of a data file. */
+interface Vector {
+  readonly kind: 'vector'
+  readonly deleted: Uint32Array
+}
+
 /** What the cache of point reads holds. */
-export type PointCache = Cache<Block | Directory | Footer | Page>
+export type PointCache = Cache<Block | Directory | Footer | Page | Vector>
 
 /** The footers of open files among the other entries: one limit holds for all. */
 export function footersIn(cache: PointCache): FooterCache {

@@ -2,6 +2,7 @@ import { castColumn } from '../../formats/column/cast.ts'
 import type { Batch, Column, Scalar } from '../../formats/column/column.ts'
 import { scalarAt } from '../../formats/column/compare.ts'
 import { nullColumn } from '../../formats/column/constant.ts'
+import { takeBatch } from '../../formats/column/gather.ts'
 import { firstAfter, firstAtLeast } from '../../formats/column/key-bounds.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import { concatColumns } from '../../formats/column/slice.ts'
@@ -25,6 +26,7 @@ import { adaptPredicate } from '../plan/evolve.ts'
 import { KEY_PREFIX, type KvLayout } from '../plan/kv-layout.ts'
 import type { FileSystem, OpenSource } from '../ports/file-system.ts'
 import { toTableError, withPathSync } from './errors.ts'
+import { rowsLeft } from './vectors.ts'
 
 /** What is read of one data file. */
 export interface DataFileRead {
@@ -37,6 +39,8 @@ export interface DataFileRead {
   /** Leaves out pages that hold no match; rows that do not match can come all the same. Names are those of the layout. */
   readonly prune?: Predicate | undefined
   readonly batchRows: number
+  /** Rows that are left out, ascending; rows keep their places all the same. */
+  readonly deleted?: Uint32Array | undefined
   /** Positions in the layout that nobody will look at: they are not read, and come as nulls over zeros. */
   readonly unread?: ReadonlySet<number> | undefined
   /** Footers by path, of files that were open before. */
@@ -45,6 +49,12 @@ export interface DataFileRead {
   readonly reuse?: boolean | undefined
   /** Pages that the last reader of the file has left. */
   readonly shelf?: PageShelf | undefined
+}
+
+/** Rows of a file that lie side by side, without those that are deleted. */
+export interface FileBatch extends PositionedBatch {
+  /** The row of the file behind them. */
+  readonly endRow: number
 }
 
 /** Keeps what files say of themselves, so that opening one again reads nothing. */
@@ -100,9 +110,9 @@ export class DataFileReader {
     for (const { batch } of this.positioned(rows)) yield batch
   }
 
-  /** Like `batches`, with the position in the file of each batch's first row. */
-  positioned(rows?: RowRange): Generator<PositionedBatch> {
-    return guardEach(this.#read.path, this.#rows(this.#read, rows))
+  /** Like `batches`, with the places in the file of the rows that a batch stands for. */
+  positioned(rows?: RowRange): Generator<FileBatch> {
+    return guardEach(this.#read.path, this.#undeleted(rows))
   }
 
   /** Rows whose key is below a prefix of a key, or starts with it if `including`. Decodes a page or two of keys at most. */
@@ -184,6 +194,14 @@ export class DataFileReader {
 
   close(): void {
     this.#source.close()
+  }
+
+  *#undeleted(rows: RowRange | undefined): Generator<FileBatch> {
+    const { deleted } = this.#read
+    for (const { firstRow, batch } of this.#rows(this.#read, rows)) {
+      const left = deleted && rowsLeft(deleted, firstRow, batch.rows)
+      yield { firstRow, endRow: firstRow + batch.rows, batch: left === undefined ? batch : takeBatch(batch, left) }
+    }
   }
 
   *#rows(

@@ -15,6 +15,7 @@ import {
   withBlocks,
 } from './blocks.ts'
 import type { DataFileRead, DataFileReader } from './data-reader.ts'
+import { isDeleted } from './vectors.ts'
 
 /** Rows a block has at most: those of a page, in most files. */
 const BLOCK_ROWS = 32_768
@@ -26,11 +27,15 @@ export interface FileRow {
   readonly row: number
 }
 
-/** How a lookup opens a data file. */
-export type OpenFile = (
-  file: DataFile,
-  read: Pick<DataFileRead, 'layout' | 'prune' | 'batchRows' | 'unread'>,
-) => DataFileReader
+/** How lookups reach the files of a bucket. */
+export interface LookupFolder {
+  readonly open: (
+    file: DataFile,
+    read: Pick<DataFileRead, 'layout' | 'prune' | 'batchRows' | 'unread'>,
+  ) => DataFileReader
+  /** The deleted rows of a file that has some, ascending. */
+  readonly deletedOf: (file: DataFile) => Uint32Array | undefined
+}
 
 /** What the files of a table have in common for lookups. */
 export interface LookupTable {
@@ -52,29 +57,44 @@ export class LookupFile {
   readonly minKey: readonly Scalar[]
   readonly maxKey: readonly Scalar[]
   readonly #table: LookupTable
-  readonly #open: OpenFile
+  readonly #folder: LookupFolder
   readonly #name: string
 
   constructor(
     file: DataFile,
     bounds: { readonly minKey: readonly Scalar[]; readonly maxKey: readonly Scalar[] },
     table: LookupTable,
-    open: OpenFile,
+    folder: LookupFolder,
   ) {
     this.file = file
     this.minKey = bounds.minKey
     this.maxKey = bounds.maxKey
     this.#table = table
-    this.#open = open
+    this.#folder = folder
     this.#name = table.nameOf(file)
   }
 
-  /** The row of a key. */
+  /** The row of a key, unless it is deleted. */
   find(key: readonly Scalar[]): FileRow | undefined {
     const block = this.blockFor(key)
     if (block === undefined) return undefined
     const row = firstAtLeast(block.keys, block.rows, key)
     return this.#rowAt(block, row, key)
+  }
+
+  /** Whether a row of a block is deleted. */
+  isDeleted(block: Block, row: number): boolean {
+    const { vector } = this.file
+    if (vector === undefined) return false
+    const { cache } = this.#table
+    const name = `${this.#name} ${vector.indexFile}`
+    const entry = cache.get(name)
+    let deleted = entry?.kind === 'vector' ? entry.deleted : undefined
+    if (deleted === undefined) {
+      deleted = this.#folder.deletedOf(this.file) ?? new Uint32Array(0)
+      cache.set(name, { kind: 'vector', deleted }, deleted.byteLength)
+    }
+    return isDeleted(deleted, block.firstRow + row)
   }
 
   /** The block that holds the key if the file does, from the cache or decoded now; undefined when the file does not hold it. */
@@ -98,14 +118,15 @@ export class LookupFile {
   }
 
   #rowAt(block: Block, row: number, key: readonly Scalar[]): FileRow | undefined {
-    return row < block.rows && compareRowToKey(block.keys, row, key) === 0 ? { file: this, block, row } : undefined
+    const there = row < block.rows && compareRowToKey(block.keys, row, key) === 0 && !this.isDeleted(block, row)
+    return there ? { file: this, block, row } : undefined
   }
 
   /** Decodes the keys of the pages that may hold the key, and keeps them. */
   #decodeKeys(key: readonly Scalar[], directory: Directory): Block | undefined {
     const { layout, narrow, cache } = this.#table
     const blocks: Block[] = []
-    const reader = this.#open(this.file, {
+    const reader = this.#folder.open(this.file, {
       layout: narrow([]),
       prune: equalTo(key, layout),
       batchRows: BLOCK_ROWS,
@@ -148,7 +169,7 @@ export class LookupFile {
     const values = missing.filter((index) => index >= layout.firstValue)
     const unread = new Set([...layout.keyIndexes, layout.sequence, layout.kind])
     for (const index of missing) unread.delete(index)
-    const reader = this.#open(this.file, { layout: narrow(values), batchRows: rows, unread })
+    const reader = this.#folder.open(this.file, { layout: narrow(values), batchRows: rows, unread })
     try {
       // One batch but for files whose row groups end within the block, which no block does.
       for (const { batch } of reader.positioned({ start, end: start + rows })) {

@@ -57,10 +57,13 @@ export interface DataPaths {
   indexFile(entry: IndexEntry): string
 }
 
-/** What `dataPaths` needs to know of a table's options. */
-export interface DataPathOptions {
-  /** `index-file-in-data-file-dir`: index files lie in the folder of their bucket. */
-  readonly indexBesideData?: boolean | undefined
+/** Folder of the index files of a bucket: with `index-file-in-data-file-dir` its own, else that of the table. */
+export function indexFolder(
+  ofTable: string,
+  ofBucket: string,
+  { options }: { readonly options: Readonly<Record<string, string>> },
+): string {
+  return options['index-file-in-data-file-dir'] === 'true' ? ofBucket : ofTable
 }
 
 /**
@@ -70,7 +73,7 @@ export interface DataPathOptions {
 export function dataPaths(
   paths: TablePaths,
   partitionFolder: (partition: Uint8Array) => string,
-  options: DataPathOptions = {},
+  schema: { readonly options: Readonly<Record<string, string>> },
 ): DataPaths {
   const bucketFolder = (partition: Uint8Array, bucket: number) =>
     posix.join(paths.table, partitionFolder(partition), bucketFolderName(bucket))
@@ -84,7 +87,7 @@ export function dataPaths(
       return [path, ...file.extraFiles.map((name) => posix.join(posix.dirname(path), inside(name, null)))]
     },
     indexFile: (entry) => {
-      const folder = options.indexBesideData === true ? bucketFolder(entry.partition, entry.bucket) : paths.indexes
+      const folder = indexFolder(paths.indexes, bucketFolder(entry.partition, entry.bucket), schema)
       return posix.join(folder, inside(entry.name, entry.externalPath))
     },
   }

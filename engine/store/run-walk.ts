@@ -27,8 +27,9 @@ export class RunWalk {
       if (block === undefined) return undefined
     }
     this.#from = firstAtLeastRow(block.keys, this.#from, block.rows, keys, row)
-    if (compareRows(block.keys, this.#from, keys, row) !== 0) return undefined
-    return { file: this.#files[this.#file]!, block, row: this.#from }
+    const file = this.#files[this.#file]!
+    if (compareRows(block.keys, this.#from, keys, row) !== 0 || file.isDeleted(block, this.#from)) return undefined
+    return { file, block, row: this.#from }
   }
 
   #blockFor(row: number): Block | undefined {

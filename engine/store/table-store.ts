@@ -66,7 +66,7 @@ export function dataPathsOf(paths: TablePaths, schema: TableSchema): DataPaths {
     defaultName: options['partition.default-name'],
     legacyName: options['partition.legacy-name'],
   })
-  return dataPaths(paths, folderOf, { indexBesideData: schema.options['index-file-in-data-file-dir'] === 'true' })
+  return dataPaths(paths, folderOf, schema)
 }
 
 /** A writer for the manifests of one attempt to commit to a table. */

@@ -1,9 +1,10 @@
 import type { DataFile, IndexEntry, ManifestEntry, Snapshot } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
-import { entryId, partitionId } from '../plan/entry-id.ts'
+import { bucketId, entryId, partitionId } from '../plan/entry-id.ts'
+import { type VectorFile, vectorFiles, withVectors } from '../plan/vectors.ts'
 import type { TableStore } from './table-store.ts'
 
-/** The live files of one bucket, in no order. */
+/** The live files of one bucket, in no order, each with the place of its deletion vector. */
 export interface BucketView {
   readonly partition: Uint8Array
   readonly bucket: number
@@ -78,7 +79,37 @@ export function applyDelta(
     if (buckets.size === 0) partitions.delete(key)
     else partitions.set(key, { partition, buckets })
   }
-  return { snapshot, partitions, indexes }
+  const touched = new Set(delta.map(bucketId))
+  return { snapshot, partitions: markDeleted(partitions, touched, view.indexes, indexes), indexes }
+}
+
+/** Puts the places of vectors to the files of buckets that changed, or whose vectors did. */
+function markDeleted(
+  partitions: ReadonlyMap<string, PartitionView>,
+  touched: ReadonlySet<string>,
+  before: readonly IndexEntry[],
+  after: readonly IndexEntry[],
+): ReadonlyMap<string, PartitionView> {
+  const vectors = vectorFiles(after)
+  const old = before === after ? vectors : vectorFiles(before)
+  if (vectors.size === 0 && old.size === 0) return partitions
+  const isNew = (id: string) => touched.has(id) || vectors.get(id)?.name !== old.get(id)?.name
+  const marked = new Map<string, PartitionView>()
+  for (const [key, { partition, buckets }] of partitions) {
+    const changed = [...buckets.values()].filter((bucket) => isNew(bucketId(bucket)))
+    if (changed.length === 0) {
+      marked.set(key, { partition, buckets })
+      continue
+    }
+    const next = new Map(buckets)
+    for (const bucket of changed) next.set(bucket.bucket, withPlaces(bucket, vectors.get(bucketId(bucket))))
+    marked.set(key, { partition, buckets: next })
+  }
+  return marked
+}
+
+function withPlaces(bucket: BucketView, vectors: VectorFile | undefined): BucketView {
+  return { ...bucket, files: withVectors(bucket.files, vectors) }
 }
 
 /** The files of a bucket; undefined when it has none. */

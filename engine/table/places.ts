@@ -2,6 +2,7 @@ import type { Scalar } from '../../formats/column/column.ts'
 import { serializeRow } from '../../formats/row/binary-row.ts'
 import { bucketId, partitionId } from '../plan/entry-id.ts'
 import { buildLevels, type Levels } from '../plan/levels.ts'
+import { hidesLevel0, withoutLevel0 } from '../plan/visible.ts'
 import type { PartitionView, TableView } from '../store/view.ts'
 import type { TableCore } from './core.ts'
 
@@ -11,7 +12,7 @@ export interface BucketPlace {
   readonly bucket: number
   /** Its `bucketId`. */
   readonly id: string
-  /** Undefined when it holds no files. */
+  /** The files that reads look at; undefined when it holds no files. */
   readonly levels: Levels | undefined
 }
 
@@ -74,7 +75,8 @@ export class Places {
     const made = new Map<number, BucketPlace>()
     const make = (bucket: number): BucketPlace => {
       const of = files?.buckets.get(bucket)
-      const levels = of && buildLevels(of.files, options['num-levels'], compareKeys)
+      const all = of && buildLevels(of.files, options['num-levels'], compareKeys)
+      const levels = all && hidesLevel0(options) ? withoutLevel0(all) : all
       return { partition, bucket, id: bucketId({ partition, bucket }), levels }
     }
     const place = (bucket: number): BucketPlace => {

@@ -12,7 +12,9 @@ import type { Levels } from '../plan/levels.ts'
 import { type LookupRun, lookUp, lookupRuns } from '../read/lookup.ts'
 import { lookUpMany } from '../read/lookup-many.ts'
 import { DataFileReader } from '../store/data-reader.ts'
-import { type FileRow, LookupFile, type LookupTable, type OpenFile } from '../store/lookup-file.ts'
+import { type FileRow, LookupFile, type LookupFolder, type LookupTable } from '../store/lookup-file.ts'
+import { indexFolder } from '../store/paths.ts'
+import { readVector } from '../store/vectors.ts'
 import type { TableView } from '../store/view.ts'
 import type { BucketWriter } from '../write/bucket-writer.ts'
 import { DELETE } from '../write/buffer.ts'
@@ -83,7 +85,7 @@ export class PointReads {
     for (const [place, rows] of this.#byPlace(keys, inKeyOrder(columns, layout.keyTypes, keys.rows), view)) {
       const state = writer?.find(place.id)
       const pending = state?.holdsRows === true ? this.#notInMemory(state, columns, rows, found) : rows
-      const levels = state?.levels ?? place.levels
+      const levels = state?.readable ?? place.levels
       if (levels === undefined) continue
       const inFiles: (FileRow | undefined)[] = []
       lookUpMany(this.#runsOf(levels, place), columns, pending, layout, this.#inFile(wanted), inFiles)
@@ -171,35 +173,35 @@ export class PointReads {
       const buffered = inMemory(state, serializeRow(layout.keyTypes, key))
       if (buffered !== undefined) return buffered.deleted ? undefined : buffered.row
     }
-    const levels = state?.levels ?? place.levels
+    const levels = state?.readable ?? place.levels
     return levels && lookUp(this.#runsOf(levels, place), key, layout, this.#inFile(wanted))
   }
 
   #runsOf(levels: Levels, place: BucketPlace): readonly LookupRun[] {
     let runs = this.#runs.get(levels)
     if (runs === undefined) {
-      const open = this.#opener(place)
-      runs = lookupRuns(levels.runs, (file) => this.#fileOf(file, open))
+      const folder = this.#folderOf(place)
+      runs = lookupRuns(levels.runs, (file) => this.#fileOf(file, folder))
       this.#runs.set(levels, runs)
     }
     return runs
   }
 
-  #fileOf(file: DataFile, open: OpenFile): LookupFile {
+  #fileOf(file: DataFile, folder: LookupFolder): LookupFile {
     let found = this.#files.get(file)
     if (found === undefined) {
       const { keyTypes } = this.#core.layout
       const minKey = deserializeRow(keyTypes, file.minKey) as readonly Scalar[]
       const maxKey = deserializeRow(keyTypes, file.maxKey) as readonly Scalar[]
-      found = new LookupFile(file, { minKey, maxKey }, this.#table, open)
+      found = new LookupFile(file, { minKey, maxKey }, this.#table, folder)
       this.#files.set(file, found)
     }
     return found
   }
 
-  #opener({ partition, bucket }: BucketPlace): OpenFile {
-    const { store, services, dataPaths } = this.#core
-    return (file, read) => {
+  #folderOf({ partition, bucket }: BucketPlace): LookupFolder {
+    const { store, services, dataPaths, schema } = this.#core
+    const open: LookupFolder['open'] = (file, read) => {
       const path = dataPaths.dataFile(partition, bucket, file)
       const fileSchema = this.#core.schemaOf(file.schemaId)
       if (fileSchema === undefined) {
@@ -215,6 +217,8 @@ export class PointReads {
         ...read,
       })
     }
+    const indexes = indexFolder(store.paths.indexes, dataPaths.bucketFolder(partition, bucket), schema)
+    return { open, deletedOf: (file) => readVector(store.fs, indexes, file) }
   }
 
   #bucketOf(key: readonly Scalar[], total: number): number {

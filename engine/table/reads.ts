@@ -9,6 +9,7 @@ import { bucketId, partitionId } from '../plan/entry-id.ts'
 import { kvLayout, partitionFields } from '../plan/kv-layout.ts'
 import { filesOf } from '../plan/levels.ts'
 import { pruneFiles } from '../plan/prune.ts'
+import { hidesLevel0 } from '../plan/visible.ts'
 import { type BucketScan, bucketStream, type ScanBucket } from '../read/bucket-stream.ts'
 import { mergeBuckets } from '../read/merge-buckets.ts'
 import { bucketsOf, type TableView } from '../store/view.ts'
@@ -158,7 +159,7 @@ function placesOf(
     places.set(bucketId(bucket), {
       partition,
       bucket: bucket.bucket,
-      files: filesOf(bucket.levels),
+      files: filesOf(bucket.readable),
       rows: rows.filter(({ values }) => values.rows > 0),
     })
   }
@@ -166,7 +167,9 @@ function placesOf(
     for (const { partition, bucket, files } of bucketsOf(view)) {
       const id = bucketId({ partition, bucket })
       // Rows of a postponed bucket (-2) are not merged yet: they show when a compaction has moved them.
-      if (!places.has(id) && bucket >= 0) places.set(id, { partition, bucket, files, rows: [] })
+      if (places.has(id) || bucket < 0) continue
+      const shown = hidesLevel0(core.options) ? files.filter((file) => file.level > 0) : files
+      places.set(id, { partition, bucket, files: shown, rows: [] })
     }
   }
   const compare = rowCompare(core.partitionTypes)
@@ -211,7 +214,8 @@ function pruned(core: TableCore, { where, range }: ScanRequest, files: readonly 
       keyColumns: layout.keys.map((key) => key.name),
       keyBounds: (file) => keyBounds(file, layout.keys),
       valueBounds: (file) => valueBounds(file, core.schemaOf(file.schemaId)?.fields ?? [], schema.fields),
-      mergedOnWrite: false,
+      // Each row that shows is the only one of its key, but for rows that no commit holds.
+      mergedOnWrite: hidesLevel0(core.options) && files.every((file) => file.level > 0),
       combinesRows: false,
     },
     compareKeys,

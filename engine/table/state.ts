@@ -1,6 +1,7 @@
 import { TableError } from '../errors.ts'
 import { createdBy } from '../plan/increment.ts'
 import { buildLevels } from '../plan/levels.ts'
+import { hidesLevel0 } from '../plan/visible.ts'
 import type { ExpireResult } from '../upkeep/expire.ts'
 import { type ExpireOverrides, type ExpireRequest, expireRequest } from '../upkeep/expire-request.ts'
 import { Expiry } from '../upkeep/expiry.ts'
@@ -36,6 +37,7 @@ export class TableState {
     const shape = {
       fields: schema.fields,
       keys: core.layout.keys.map((key) => schema.fields.findIndex((field) => field.id === key.id)),
+      hidesLevel0: hidesLevel0(options),
     }
     this.writer = new TableWriter({
       executor: services.executor,

@@ -7,14 +7,18 @@ import { type KvLayout, kvLayout } from '../plan/kv-layout.ts'
 import { dataFileOptions } from '../store/data-file-options.ts'
 import { type DataFileRead, DataFileReader, type FooterCache } from '../store/data-reader.ts'
 import { DataWriter } from '../store/data-writer.ts'
-import { inside } from '../store/paths.ts'
+import { indexFolder, inside } from '../store/paths.ts'
 import { RollingWriter } from '../store/rolling-writer.ts'
 import type { PageShelves } from '../store/shelf.ts'
+import { readVector } from '../store/vectors.ts'
 import type { TaskContext } from './context.ts'
 import type { BufferedRows, TaskTable } from './task.ts'
 
 /** What to leave out of a data file; see `DataFileRead`. */
-export type OpenOptions = Pick<DataFileRead, 'prune' | 'unread' | 'reuse'>
+export type OpenOptions = Pick<DataFileRead, 'prune' | 'unread' | 'reuse'> & {
+  /** Deleted rows come too. */
+  readonly withDeleted?: boolean
+}
 
 /** The files of one bucket as a task sees them: reads them as one layout, writes new ones under the task's uuid. */
 export class BucketFiles {
@@ -49,6 +53,11 @@ export class BucketFiles {
     this.#schemas = new Map([...table.olderSchemas, table.schema].map((schema) => [schema.id, schema]))
   }
 
+  /** Where the index files of the bucket lie. */
+  get indexFolder(): string {
+    return indexFolder(`${this.table.path}/index`, this.#folder, this.table.schema)
+  }
+
   /** Readers do without: working options out takes longer than many a read. */
   get options(): ResolvedOptions {
     this.#options ??= resolve(this.table.schema.options)
@@ -56,7 +65,7 @@ export class BucketFiles {
   }
 
   /** Opens a data file, to be given back to `close`; what it yields has the layout of these files. */
-  open(file: DataFile, batchRows: number, options: OpenOptions = {}): DataFileReader {
+  open(file: DataFile, batchRows: number, { withDeleted = false, ...options }: OpenOptions = {}): DataFileReader {
     const path = `${this.#folder}/${inside(file.name, file.externalPath)}`
     const fileSchema = this.#schemas.get(file.schemaId)
     if (fileSchema === undefined) {
@@ -75,6 +84,7 @@ export class BucketFiles {
       batchRows,
       footers,
       shelf: this.#shelf?.of(path),
+      deleted: withDeleted ? undefined : readVector(fs, this.indexFolder, file),
       ...options,
     })
   }

@@ -155,8 +155,8 @@ function* straight(task: ReadTask, files: BucketFiles, run: readonly DataFile[],
       } else {
         start = Math.max(start, skip)
         end = Math.min(end, task.stopRow ?? end)
-        for (const { firstRow, batch } of reader.positioned({ start, end })) {
-          yield { batch, next: () => ({ kind: 'row', file: file.name, row: firstRow + batch.rows }) }
+        for (const { endRow, batch } of reader.positioned({ start, end })) {
+          yield { batch, next: () => ({ kind: 'row', file: file.name, row: endRow }) }
         }
       }
     } finally {

@@ -5,6 +5,7 @@ import type { Field } from '../../formats/types/row-type.ts'
 import { assert } from '../assert.ts'
 import { compactionFits, type FinishedCompaction } from '../plan/fits.ts'
 import { buildLevels, filesOf, type Levels, maxSequence, replaceFiles } from '../plan/levels.ts'
+import { withoutLevel0 } from '../plan/visible.ts'
 import type { BufferedRows } from '../tasks/task.ts'
 import { type DELETE, type INSERT, WriteBuffer } from './buffer.ts'
 
@@ -34,6 +35,8 @@ export interface BucketShape {
   readonly fields: readonly Field[]
   /** Indexes of the trimmed primary key in `fields`. */
   readonly keys: readonly number[]
+  /** Reads leave level 0 out, but for files that no snapshot holds. */
+  readonly hidesLevel0: boolean
 }
 
 /**
@@ -57,6 +60,7 @@ export class BucketWriter {
   #size: BatchSize | undefined
   #nextSequence: bigint
   #levels: Levels
+  #readable: Levels | undefined
 
   constructor(partition: Uint8Array, bucket: number, folder: string, shape: BucketShape, levels: Levels) {
     this.partition = partition
@@ -70,6 +74,13 @@ export class BucketWriter {
   /** Committed files and those that landed since. */
   get levels(): Levels {
     return this.#levels
+  }
+
+  /** The files that reads look at. */
+  get readable(): Levels {
+    if (!this.#shape.hidesLevel0) return this.#levels
+    this.#readable ??= withoutLevel0(this.#levels, (file) => this.#uncommitted.has(file.name))
+    return this.#readable
   }
 
   get buffer(): WriteBuffer | undefined {
@@ -140,6 +151,7 @@ export class BucketWriter {
     const done = new Set(changes)
     this.#pending = this.#pending.filter((change) => !done.has(change))
     for (const change of changes) for (const file of change.after) this.#uncommitted.delete(file.name)
+    this.#readable = undefined
   }
 
   /**
@@ -186,6 +198,7 @@ export class BucketWriter {
     }
     this.#pending = kept
     this.#levels = levels
+    this.#readable = undefined
     this.#uncommitted = new Map(kept.flatMap(({ epoch, after }) => after.map((file) => [file.name, epoch] as const)))
     if (offset > 0n) this.#raise(offset)
     const floor = maxSequence(live) + 1n
@@ -200,11 +213,13 @@ export class BucketWriter {
     this.#flushing.length = 0
     this.#pending = []
     this.#uncommitted.clear()
+    this.#readable = undefined
     return dropped
   }
 
   #change(change: PendingChange): void {
     this.#levels = replaceFiles(this.#levels, change.before, change.after)
+    this.#readable = undefined
     for (const file of change.after) {
       if (change.epoch > 0) this.#uncommitted.set(file.name, change.epoch)
     }

@@ -28,7 +28,7 @@ export const simpleStatsLayout: Layout<SimpleStats> = record<SimpleStats>({
 })
 
 /** One data file as manifests hold it (docs/format/manifest.md). The fields from `_DELETE_ROW_COUNT` on came with later versions. */
-export const dataFileLayout: Layout<DataFile> = record<DataFile>({
+export const dataFileLayout: Layout<DataFile> = record<Omit<DataFile, 'vector'>>({
   name: ['_FILE_NAME', string],
   bytes: ['_FILE_SIZE', count],
   rows: ['_ROW_COUNT', count],

@@ -32,6 +32,17 @@ export interface DataFile {
   readonly externalPath: string | null
   readonly firstRowId: bigint | null
   readonly writeColumns: readonly string[] | null
+  /** Where the deleted rows of a live file stand. An index manifest says it, no entry does. */
+  readonly vector?: VectorPlace | undefined
+}
+
+/** A deletion vector: the index file that holds it, and where. */
+export interface VectorPlace {
+  readonly indexFile: string
+  readonly offset: number
+  readonly length: number
+  /** Deleted rows; null = not stated. */
+  readonly cardinality: number | null
 }
 
 export interface ManifestEntry {

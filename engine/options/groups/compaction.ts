@@ -125,11 +125,12 @@ export const changelogOptions = {
   'lookup.merge-buffer-size': kept(memorySize, 8 * MB, 'Memory to merge the rows of a key.', NO_LOOKUP),
   'lookup.merge-records-threshold': kept(int(), 1024, 'Rows of a key from which merging spills.', NO_LOOKUP),
   'lookup.remote-file.enabled': kept(bool, false, 'Keep lookup files beside data files.', NO_LOOKUP),
-  'deletion-vectors.enabled': only(
-    'read',
+  'deletion-vectors.enabled': used(
+    'write',
     bool,
-    [false],
-    'Mark replaced rows in their old files; without the marks they would come back.',
+    false,
+    'Mark replaced rows in their old files, so that reads need not merge. Rows show once they left level 0.',
+    { immutable: true, accepts: (enabled) => !enabled, only: 'false' },
   ),
   'deletion-vectors.bitmap64': kept(
     bool,

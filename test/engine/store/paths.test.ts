@@ -33,7 +33,9 @@ t.test('golden: every live file is where its partition and bucket say', async (t
 })
 
 t.test('the bucket of rows that wait, and index files beside the data', (t) => {
-  const paths = dataPaths(tablePaths('/t'), () => 'p=1', { indexBesideData: true })
+  const paths = dataPaths(tablePaths('/t'), () => 'p=1', {
+    options: { 'index-file-in-data-file-dir': 'true' },
+  })
   const partition = new Uint8Array(12)
   t.equal(paths.bucketFolder(partition, -2), '/t/p=1/bucket-postpone')
   const index = { partition, bucket: 3, name: 'index-1', externalPath: null }

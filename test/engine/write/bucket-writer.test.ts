@@ -18,7 +18,7 @@ const rows = (...keys: readonly number[]): Batch => ({
 /** A bucket that holds one committed file with sequence numbers 0 to 9. */
 const committed = file({ name: 'committed', min: 0, max: 9, seq: [0, 9] })
 const bucketOf = (...files: readonly DataFile[]) =>
-  new BucketWriter(noPartition, 0, '/b', { fields, keys: [0] }, buildLevels(files, 6, compareBytes))
+  new BucketWriter(noPartition, 0, '/b', { fields, keys: [0], hidesLevel0: false }, buildLevels(files, 6, compareBytes))
 
 /** Appends rows and lets them land in one file. */
 function flushed(bucket: BucketWriter, name: string, epoch: number, ...keys: readonly number[]): DataFile {

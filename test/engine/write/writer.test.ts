@@ -51,7 +51,13 @@ function writerOf(budget: number, work: (task: Task) => Promise<unknown>, remove
     taskTable: () => ({}) as never,
     route: () => [{ partition: noPartition, bucket: 0, rows: undefined }],
     openBucket: (partition, bucket) =>
-      new BucketWriter(partition, bucket, '/b', { fields, keys: [0] }, buildLevels([], 5, compareBytes)),
+      new BucketWriter(
+        partition,
+        bucket,
+        '/b',
+        { fields, keys: [0], hidesLevel0: false },
+        buildLevels([], 5, compareBytes),
+      ),
     stall: async () => undefined,
     landed: () => undefined,
     removeFiles: (_, files) => removed.push(...files.map(({ name }) => name)),
