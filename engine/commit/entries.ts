@@ -20,6 +20,11 @@ export function compactEntries(increments: readonly Increment[], dropDeleteStats
   ])
 }
 
+/** Entries of the changelog of either. */
+export function changelogEntries(increments: readonly Increment[]): readonly ManifestEntry[] {
+  return increments.flatMap((increment) => increment.changelog.map((file) => entryOf(increment, 'add', file)))
+}
+
 function entryOf(increment: Increment, kind: ManifestEntry['kind'], file: DataFile): ManifestEntry {
   const { partition, bucket, totalBuckets } = increment
   return { kind, partition, bucket, totalBuckets, file }

@@ -24,6 +24,12 @@ export interface CommitStore {
   readonly random: Random
 }
 
+/** What one snapshot holds that the one before does not. */
+export interface SnapshotChanges {
+  readonly files: readonly ManifestEntry[]
+  readonly changelog: readonly ManifestEntry[]
+}
+
 /** One snapshot to be. */
 export interface SnapshotDraft {
   readonly kind: CommitKind
@@ -31,10 +37,10 @@ export interface SnapshotDraft {
   readonly identifier: bigint
   readonly properties?: Readonly<Record<string, string>> | undefined
   /**
-   * The entries to commit on top of `latest`, asked again for each try: conflicts are found here, in the state the snapshot
+   * What to commit on top of `latest`, asked again for each try: conflicts are found here, in the state the snapshot
    * will follow. Undefined = nothing is left to commit.
    */
-  readonly prepare: (latest: Snapshot | undefined) => Promise<readonly ManifestEntry[] | undefined>
+  readonly prepare: (latest: Snapshot | undefined) => Promise<SnapshotChanges | undefined>
 }
 
 /**
@@ -63,12 +69,12 @@ export async function publishSnapshot(
         signal.reason,
       )
     const latest = await snapshots.latest()
-    const entries = await draft.prepare(latest)
-    if (entries === undefined) return undefined
+    const changes = await draft.prepare(latest)
+    if (changes === undefined) return undefined
     const writer = store.newManifestWriter()
     let built: Built
     try {
-      built = await build(store, draft, latest, entries, writer)
+      built = await build(store, draft, latest, changes, writer)
     } catch (error) {
       await writer.abort()
       throw error
@@ -101,7 +107,7 @@ async function build(
   store: CommitStore,
   draft: SnapshotDraft,
   latest: Snapshot | undefined,
-  entries: readonly ManifestEntry[],
+  { files, changelog }: SnapshotChanges,
   writer: ManifestWriter,
 ): Promise<Built> {
   const { options, manifests, partitionFields, snapshots } = store
@@ -114,8 +120,10 @@ async function build(
   }
   const kept = await mergeBaseManifests(previous, mergeOptions, partitionFields, manifests, writer)
   const base = await writer.writeList(kept)
-  const added = await writer.writeManifests(entries)
+  const added = await writer.writeManifests(files)
   const delta = await writer.writeList(added)
+  const told = changelog.length === 0 ? undefined : await writer.writeManifests(changelog)
+  const changes = told && { ...(await writer.writeList(told)), rows: rowDelta(changelog) }
   const prepared = store.newestSchema().then(async ({ id: schemaId }): Promise<Built> => {
     const snapshot = nextSnapshot(latest ?? null, {
       kind: draft.kind,
@@ -125,7 +133,8 @@ async function build(
       nowMillis: store.clock.now(),
       base,
       delta,
-      deltaRows: rowDelta(entries),
+      deltaRows: rowDelta(files),
+      changelog: changes,
       properties: draft.properties,
     })
     return { snapshot, file: await snapshots.prepare(snapshot) }
@@ -139,7 +148,7 @@ async function build(
   manifests.keepList(base.name, base.bytes, kept)
   manifests.keepList(delta.name, delta.bytes, added)
   const [only] = added
-  if (only !== undefined && added.length === 1) manifests.keep(only, entries)
+  if (only !== undefined && added.length === 1) manifests.keep(only, files)
   return prepared
 }
 

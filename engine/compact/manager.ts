@@ -1,7 +1,9 @@
+import type { DataFile } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
 import { dropsDeletes } from '../plan/drop-delete.ts'
 import type { Explanation } from '../plan/explain.ts'
 import type { Levels } from '../plan/levels.ts'
+import { decideUpgrade, type Rewriter } from '../plan/rewriter.ts'
 import { planSteps, rewriteEach, type StepOptions } from '../plan/steps.ts'
 import type { Pick, Step } from '../plan/types.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -15,6 +17,8 @@ export interface CompactionPlan {
   readonly steps: readonly Step[]
   readonly outputLevel: number
   readonly dropDelete: boolean
+  readonly maxLevel: number
+  readonly rewriter: Rewriter
 }
 
 export type CompactionRequest = 'normal' | 'full'
@@ -191,18 +195,22 @@ export function planOf(
   pick: Pick,
   explanation: Explanation,
   levels: Levels,
-  options: Omit<StepOptions, 'outputLevel' | 'maxLevel'>,
+  options: Omit<StepOptions, 'outputLevel' | 'maxLevel' | 'upgrade'> & { readonly rewriter: Rewriter },
 ): CompactionPlan | undefined {
   const { outputLevel } = pick
+  const { rewriter } = options
   const dropDelete = dropsDeletes(levels, outputLevel, false)
   const maxLevel = levels.numLevels - 1
+  const context = { outputLevel, maxLevel, deletionVectors: false, newestWins: true, formatDiffers: false }
+  const upgrade = (file: DataFile) => decideUpgrade(rewriter, file, context)
   // Expired rows go only where deletes do: see docs/adr/0010.
   const holdsExpired = dropDelete ? options.holdsExpired : undefined
   const steps =
     pick.reason === 'rewrite-files'
       ? rewriteEach(pick.files)
-      : planSteps(pick.files, { ...options, holdsExpired, outputLevel, maxLevel }, levels.compareKeys)
-  return steps.length === 0 ? undefined : { pick, explanation, steps, outputLevel, dropDelete }
+      : planSteps(pick.files, { ...options, holdsExpired, outputLevel, maxLevel, upgrade }, levels.compareKeys)
+  if (steps.length === 0) return undefined
+  return { pick, explanation, steps, outputLevel, dropDelete, maxLevel, rewriter }
 }
 
 function closed(): TableError {

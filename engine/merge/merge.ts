@@ -1,6 +1,6 @@
 import type { Batch } from '../../formats/column/column.ts'
 import { copyBatch } from '../../formats/column/copy.ts'
-import { Arena, heapMemory } from '../../formats/column/memory.ts'
+import { Arena, heapMemory, type Scratch } from '../../formats/column/memory.ts'
 import { batchBytes } from '../../formats/column/size.ts'
 import { concatBatches, sliceBatch } from '../../formats/column/slice.ts'
 import type { DataType } from '../../formats/types/row-type.ts'
@@ -24,7 +24,15 @@ export interface MergeOptions {
    * for: nothing is allocated where the caller takes rows at once.
    */
   readonly reuse?: boolean | undefined
+  /** Takes the place of the reduction of a window by `engine`: for merges that give more than the result. */
+  readonly reduceWindow?: ReduceWindow | undefined
 }
+
+/**
+ * Makes the rows of the result from the parts of a window, oldest run first, and the order of their rows. Called for every row of the
+ * merge, also where only one run has rows; each key is in one call. The result may lie in `memory`, which the next call overwrites.
+ */
+export type ReduceWindow = (parts: readonly WindowPart[], order: MergeOrder, memory: Scratch | undefined) => Batch
 
 /** Sources are 16-bit in a `MergeOrder`. */
 const MAX_RUNS = 65536
@@ -53,7 +61,7 @@ function* windows(runs: readonly Iterable<Batch>[], options: MergeOptions, maxRo
     for (;;) {
       const parts = cutWindow(cursors)
       if (parts.length === 0) return
-      if (parts.length === 1) yield* pieces(parts[0]!, maxRows)
+      if (parts.length === 1 && options.reduceWindow === undefined) yield* pieces(parts[0]!, maxRows)
       else yield* merged(parts, options, maxRows, arena)
     }
   } finally {
@@ -74,12 +82,26 @@ function* merged(
   maxRows: number,
   arena: Arena | undefined,
 ): Generator<Batch> {
-  const order = orderRows(parts, options.sortEngine)
+  const order = parts.length === 1 ? orderOfPart(parts[0]!) : orderRows(parts, options.sortEngine)
   const batches = parts.map((part) => part.batch)
+  const { engine, reduceWindow } = options
   for (const piece of order.row.length <= maxRows ? [order] : cutOrder(order, maxRows)) {
     arena?.reset()
-    yield reduce(batches, piece, options.engine, arena?.take)
+    yield reduceWindow === undefined
+      ? reduce(batches, piece, engine, arena?.take)
+      : reduceWindow(parts, piece, arena?.take)
   }
+}
+
+/** The rows of one run: each key once. */
+function orderOfPart({ start, end }: WindowPart): MergeOrder {
+  const row = new Uint32Array(end - start)
+  const groupEnd = new Uint32Array(end - start)
+  for (let i = 0; i < row.length; i++) {
+    row[i] = start + i
+    groupEnd[i] = i + 1
+  }
+  return { source: new Uint16Array(row.length), row, groupEnd }
 }
 
 /** Stretches of at most `maxRows` groups. */

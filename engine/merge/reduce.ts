@@ -8,6 +8,8 @@ export type Reducer = (inputs: readonly Column[]) => Column
 /** How rows of one key become one. Groups of one row must come out as they went in: windows of one run are not reduced. */
 export interface MergeEngine {
   readonly name: string
+  /** Another order within the groups, or fewer rows in them; absent = rows stay as they were written. */
+  arrange?(order: MergeOrder, inputs: readonly Batch[]): MergeOrder
   /**
    * The reducers for one order; what they share is computed here once. What they make lies in `memory`. `column` is the position in
    * the batch.

@@ -12,6 +12,8 @@ export interface RunLayout {
 
 /** Rows `[start, end)` of one run's batch that fall into a window. */
 export interface WindowPart {
+  /** Position of the run among those of the merge. */
+  readonly run: number
   readonly batch: Batch
   readonly keys: Keys
   readonly sequence: BigInt64Array
@@ -49,6 +51,7 @@ export function cutWindow(cursors: readonly RunCursor[]): readonly WindowPart[] 
 }
 
 const NOTHING: WindowPart = {
+  run: 0,
   batch: { fields: [], rows: 0, columns: [] },
   keys: { form: 'int32', rows: 0, values: new Int32Array(0) },
   sequence: new BigInt64Array(0),
@@ -124,6 +127,13 @@ export class RunCursor {
     const { keys, keyTypes, sequence } = this.#layout
     const columns = keys.map((index) => batch.columns[index]!)
     const numbers = (batch.columns[sequence] as FixedColumn).values as BigInt64Array
-    return { batch, keys: keysOf(columns, keyTypes, batch.rows), sequence: numbers, start: 0, end: batch.rows }
+    return {
+      run: this.#index,
+      batch,
+      keys: keysOf(columns, keyTypes, batch.rows),
+      sequence: numbers,
+      start: 0,
+      end: batch.rows,
+    }
   }
 }

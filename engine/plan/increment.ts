@@ -6,12 +6,15 @@ import type { Increment } from './types.ts'
 export interface CompactionChange {
   readonly before: readonly DataFile[]
   readonly after: readonly DataFile[]
+  /** Changelog files that tell what it changed. */
+  readonly changelog?: readonly DataFile[]
 }
 
 /** Several compactions as one change. */
 export interface FoldedChange extends CompactionChange {
   /** Made and consumed within the fold: no snapshot will ever name them, so they can be deleted at once. */
   readonly obsolete: readonly DataFile[]
+  readonly changelog: readonly DataFile[]
 }
 
 /**
@@ -22,6 +25,7 @@ export interface FoldedChange extends CompactionChange {
  *
  * A file that one made and a later one consumed appears in no list. It is obsolete unless its name was an input before (an
  * upgraded file of an earlier commit: the older snapshot still names it) or is an output of its consumer (upgraded once more).
+ * Changelogs follow each other: what came in between did happen.
  */
 export function foldCompactions(changes: readonly CompactionChange[]): FoldedChange {
   // File names are unique in a bucket, so a name stands for the bytes whatever the level.
@@ -46,29 +50,37 @@ export function foldCompactions(changes: readonly CompactionChange[]): FoldedCha
       after.set(file.name, file)
     }
   }
-  return { before: [...before.values()], after: [...after.values()], obsolete }
+  const changelog = changes.flatMap((change) => change.changelog ?? [])
+  return { before: [...before.values()], after: [...after.values()], changelog, obsolete }
 }
 
-/** Files that changes made, whether or not a later one of them consumed them; an upgraded file was there before. */
+/** Files that changes made, changelogs among them, whether or not a later one of them consumed them; an upgraded file was there before. */
 export function createdBy(changes: readonly CompactionChange[]): readonly DataFile[] {
-  return changes.flatMap(({ before, after }) => {
+  return changes.flatMap(({ before, after, changelog = [] }) => {
     const inputs = new Set(before.map((file) => file.name))
-    return after.filter((file) => !inputs.has(file.name))
+    return [...after.filter((file) => !inputs.has(file.name)), ...changelog]
   })
 }
 
 /** The fold of all that a bucket flushed and compacted since its last commit, and what can be deleted now. */
 export function buildIncrement(
   place: Pick<Increment, 'partition' | 'bucket' | 'totalBuckets'>,
-  added: readonly DataFile[],
+  flushes: readonly CompactionChange[],
   compactions: readonly CompactionChange[],
 ): { readonly increment: Increment; readonly obsolete: readonly DataFile[] } {
-  const { before, after, obsolete } = foldCompactions(compactions)
-  const increment = { ...place, added, compactBefore: before, compactAfter: after }
+  const { before, after, changelog, obsolete } = foldCompactions(compactions)
+  const increment = {
+    ...place,
+    added: flushes.flatMap((flush) => flush.after),
+    compactBefore: before,
+    compactAfter: after,
+    changelog: [...flushes.flatMap((flush) => flush.changelog ?? []), ...changelog],
+  }
   return { increment, obsolete }
 }
 
 /** Whether a commit of it would change nothing. */
 export function isEmptyIncrement(increment: Increment): boolean {
-  return increment.added.length + increment.compactBefore.length + increment.compactAfter.length === 0
+  const { added, compactBefore, compactAfter, changelog } = increment
+  return added.length + compactBefore.length + compactAfter.length + changelog.length === 0
 }

@@ -10,23 +10,18 @@ import type { DataFile } from '../../formats/meta/types.ts'
  */
 export type Rewriter = 'plain' | 'lookup' | 'full-compaction'
 
-/** The options that choose a rewriter. */
-export interface RewriterOptions {
-  readonly 'changelog-producer': 'none' | 'input' | 'full-compaction' | 'lookup'
-  readonly 'merge-engine': string
-  readonly 'deletion-vectors.enabled': boolean
-  readonly 'force-lookup': boolean
+/** What chooses a rewriter; all but the producer ask for lookups. */
+export interface RewriterNeeds {
+  readonly producer: 'none' | 'input' | 'full-compaction' | 'lookup'
+  readonly firstRow: boolean
+  readonly deletionVectors: boolean
+  readonly forced: boolean
 }
 
 /** The rewriter of a table. The producer full-compaction comes first; whatever else asks for lookups does without them then. */
-export function rewriterOf(options: RewriterOptions): Rewriter {
-  if (options['changelog-producer'] === 'full-compaction') return 'full-compaction'
-  const lookup =
-    options['changelog-producer'] === 'lookup' ||
-    options['deletion-vectors.enabled'] ||
-    options['merge-engine'] === 'first-row' ||
-    options['force-lookup']
-  return lookup ? 'lookup' : 'plain'
+export function rewriterOf({ producer, firstRow, deletionVectors, forced }: RewriterNeeds): Rewriter {
+  if (producer === 'full-compaction') return 'full-compaction'
+  return producer === 'lookup' || firstRow || deletionVectors || forced ? 'lookup' : 'plain'
 }
 
 /** What moving one file up means. */

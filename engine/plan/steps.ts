@@ -1,4 +1,5 @@
 import type { DataFile } from '../../formats/meta/types.ts'
+import type { UpgradeDecision } from './rewriter.ts'
 import { filesOfSections, partitionIntoSections } from './sections.ts'
 import type { KeyCompare, Section, Step } from './types.ts'
 
@@ -12,6 +13,8 @@ export interface StepOptions {
   readonly forceRewriteAllFiles: boolean
   /** Says whether a file holds records past `record-level.expire-time`. */
   readonly holdsExpired?: ((file: DataFile) => boolean) | undefined
+  /** What moving a file up means; absent = its level changes. */
+  readonly upgrade?: ((file: DataFile) => UpgradeDecision) | undefined
 }
 
 /** From which size on a file is not merged with its neighbours only to make it larger: 7 tenths of `target-file-size`. */
@@ -76,7 +79,9 @@ function moveFile(file: DataFile, options: StepOptions, steps: Step[]): void {
   if (carriesDeletes || options.forceRewriteAllFiles || options.holdsExpired?.(file) === true) {
     steps.push({ kind: 'rewrite', sections: [alone(file)] })
   } else if (file.level !== options.outputLevel) {
-    steps.push({ kind: 'upgrade', file })
+    const decision = options.upgrade?.(file)
+    if (decision?.rewrite === true) steps.push({ kind: 'rewrite', sections: [alone(file)] })
+    else steps.push({ kind: 'upgrade', file, ...(decision?.changelog === true && { changelog: true }) })
   }
 }
 

@@ -34,10 +34,13 @@ export interface Pick {
   readonly reason: PickReason
 }
 
-/** Rewrite merges all sections into new files at the output level; upgrade changes a file's level and nothing else. */
+/**
+ * Rewrite merges all sections into new files at the output level. Upgrade changes a file's level and nothing else; with `changelog`
+ * the file is read, because moving it changes rows.
+ */
 export type Step =
   | { readonly kind: 'rewrite'; readonly sections: readonly Section[] }
-  | { readonly kind: 'upgrade'; readonly file: DataFile }
+  | { readonly kind: 'upgrade'; readonly file: DataFile; readonly changelog?: true }
 
 /** What one commit adds to and takes from a bucket. Order inside each list is the order in the manifest. */
 export interface Increment {
@@ -49,4 +52,6 @@ export interface Increment {
   /** Compaction: the COMPACT snapshot. */
   readonly compactBefore: readonly DataFile[]
   readonly compactAfter: readonly DataFile[]
+  /** Changelog files of either. */
+  readonly changelog: readonly DataFile[]
 }

@@ -1,6 +1,6 @@
 import type { ManifestEntry, Snapshot } from '../../formats/meta/types.ts'
-import { appendEntries, compactEntries } from '../commit/entries.ts'
-import { type CommitStore, publishSnapshot } from '../commit/publish-snapshot.ts'
+import { appendEntries, changelogEntries, compactEntries } from '../commit/entries.ts'
+import { type CommitStore, publishSnapshot, type SnapshotChanges } from '../commit/publish-snapshot.ts'
 import { isTableError, TableError } from '../errors.ts'
 import { conflictError, findConflict, partitionsTouched } from '../plan/conflicts.ts'
 import { partitionId } from '../plan/entry-id.ts'
@@ -213,7 +213,9 @@ export class Committer {
       taken = this.#take(epoch, 'flush')
       entries = appendEntries(taken.map(({ increment }) => increment))
       this.#checkBucketCounts(entries)
-      return entries.length > 0 || !this.#core.options['snapshot.ignore-empty-commit'] ? entries : undefined
+      return entries.length > 0 || !this.#core.options['snapshot.ignore-empty-commit']
+        ? changesOf(entries, taken)
+        : undefined
     })
     if (snapshot === undefined) return undefined
     await this.#done(snapshot, entries, taken)
@@ -246,7 +248,7 @@ export class Committer {
         this.#drop(loser.bucket, loser.changes, conflictError(conflict, this.#core.name).message)
         taken = taken.filter((other) => other !== loser)
       }
-      return entries.length > 0 ? entries : undefined
+      return entries.length > 0 ? changesOf(entries, taken) : undefined
     })
     if (snapshot !== undefined) await this.#done(snapshot, entries, taken)
     return snapshot
@@ -255,7 +257,7 @@ export class Committer {
   async #publish(
     kind: 'APPEND' | 'COMPACT',
     request: CommitRequest,
-    prepare: () => Promise<readonly ManifestEntry[] | undefined>,
+    prepare: () => Promise<SnapshotChanges | undefined>,
   ): Promise<Snapshot | undefined> {
     try {
       return await publishSnapshot(
@@ -305,7 +307,7 @@ export class Committer {
       if (changes.length === 0) continue
       const { increment, obsolete } = buildIncrement(
         { partition: bucket.partition, bucket: bucket.bucket, totalBuckets: this.#core.options.bucket },
-        kind === 'flush' ? changes.flatMap((change) => change.after) : [],
+        kind === 'flush' ? changes : [],
         kind === 'compact' ? changes : [],
       )
       if (!isEmptyIncrement(increment) || obsolete.length > 0) taken.push({ bucket, changes, increment, obsolete })
@@ -356,6 +358,10 @@ interface Taken {
   readonly changes: readonly PendingChange[]
   readonly increment: Increment
   readonly obsolete: readonly Increment['added'][number][]
+}
+
+function changesOf(files: readonly ManifestEntry[], taken: readonly Taken[]): SnapshotChanges {
+  return { files, changelog: changelogEntries(taken.map(({ increment }) => increment)) }
 }
 
 /** The table's option `bucket` and the files of a partition disagree. */

@@ -7,6 +7,7 @@ import { type Explanation, explainFull, explainPick } from '../plan/explain.ts'
 import { compactionFits } from '../plan/fits.ts'
 import type { Levels } from '../plan/levels.ts'
 import { activeOffPeakRatio, type PickOptions, pickCompaction, pickFull } from '../plan/pick.ts'
+import { rewriterOf } from '../plan/rewriter.ts'
 import { minFileSize } from '../plan/steps.ts'
 import { newCancelFlag, submit } from '../tasks/submit.ts'
 import type { FilesResult } from '../tasks/task.ts'
@@ -139,6 +140,12 @@ export class Compactions {
       minFileSize: minFileSize(options['target-file-size']),
       forceRewriteAllFiles,
       holdsExpired: expired,
+      rewriter: rewriterOf({
+        producer: options['changelog-producer'],
+        firstRow: false,
+        deletionVectors: false,
+        forced: false,
+      }),
     })
   }
 
@@ -201,6 +208,8 @@ export class Compactions {
           steps: plan.steps,
           outputLevel: plan.outputLevel,
           dropDelete: plan.dropDelete,
+          maxLevel: plan.maxLevel,
+          rewriter: plan.rewriter,
         },
         signal,
       )
@@ -223,9 +232,10 @@ export class Compactions {
   #land(bucket: BucketWriter, plan: CompactionPlan, result: FilesResult): boolean {
     const upgraded = upgradesOf(result)
     const written = result.after.filter((file) => !upgraded.has(file.name))
-    const finished = { before: result.before, after: result.after, dropDelete: plan.dropDelete }
+    const { before, after, changelog } = result
+    const finished = { before, after, changelog, dropDelete: plan.dropDelete }
     if (!compactionFits(bucket.levels, finished)) {
-      this.#core.removeUnnamed(bucket.folder, written)
+      this.#core.removeUnnamed(bucket.folder, [...written, ...changelog])
       this.#core.events.emit('conflict', {
         partition: this.#core.partitionName(bucket.partition),
         bucket: bucket.bucket,

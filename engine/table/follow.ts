@@ -29,8 +29,8 @@ export async function followSnapshot(
   const moves = new Map<BucketWriter, Move>()
   try {
     for (let next = findStale(writer, view, moves); next !== undefined; next = findStale(writer, view, moves)) {
-      const { bucket, file, move } = next
-      move.raised.set(file, await writer.renumber(bucket, [file], move.offset))
+      const { bucket, flush, move } = next
+      for (const [file, files] of await renumbered(writer, bucket, flush, move.offset)) move.raised.set(file, files)
     }
   } catch (error) {
     for (const [bucket, { raised }] of moves) core.removeUnnamed(bucket.folder, [...raised.values()].flat())
@@ -45,7 +45,21 @@ export async function followSnapshot(
   }
 }
 
-/** A flushed file that `view` makes stale and that was not written again yet. */
+/** The files that take the place of those of a flush. */
+async function renumbered(
+  writer: TableWriter,
+  bucket: BucketWriter,
+  flush: PendingChange,
+  offset: bigint,
+): Promise<ReadonlyMap<DataFile, readonly DataFile[]>> {
+  const { after, changelog } = await writer.renumber(bucket, flush, offset)
+  // All files of a flush go together, so it does not matter which of the old ones the new ones stand for.
+  const replace = (old: readonly DataFile[], files: readonly DataFile[]) =>
+    old.map((file, index) => [file, index === 0 ? files : []] as const)
+  return new Map([...replace(flush.after, after), ...replace(flush.changelog, changelog)])
+}
+
+/** A flush that `view` makes stale and that was not written again yet. */
 function findStale(writer: TableWriter, view: TableView | undefined, moves: Map<BucketWriter, Move>) {
   for (const bucket of writer.buckets) {
     // The first offset found stays: all rows of the bucket rise by the same, so that their order stays.
@@ -56,8 +70,9 @@ function findStale(writer: TableWriter, view: TableView | undefined, moves: Map<
       moves.set(bucket, move)
     }
     const { offset, raised } = move
-    const file = offset === 0n ? undefined : bucket.flushed.find((one) => !raised.has(one))
-    if (file !== undefined) return { bucket, file, move }
+    const flush =
+      offset === 0n ? undefined : bucket.flushed.find(({ after }) => after.some((file) => !raised.has(file)))
+    if (flush !== undefined) return { bucket, flush, move }
   }
   return undefined
 }

@@ -1,9 +1,12 @@
 import type { Batch } from '../../formats/column/column.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
+import type { ChangeRules } from '../merge/changes.ts'
 import { dropDeletes, dropExpired } from '../merge/filters.ts'
 import { expiryLimit, recordExpiry } from '../options/record-expiry.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
-import type { Section, Step } from '../plan/types.ts'
+import { mergeTellsChanges } from '../plan/rewriter.ts'
+import { filesOfSections } from '../plan/sections.ts'
+import type { Section, SortedRun, Step } from '../plan/types.ts'
 import type { TaskContext } from './context.ts'
 import { BucketFiles, checkCancelled } from './files.ts'
 import { mergeSection } from './merge-section.ts'
@@ -22,30 +25,35 @@ export async function runCompact(task: CompactTask, context: TaskContext): Promi
   const before: DataFile[] = []
   const after: DataFile[] = []
   const rewritten: DataFile[] = []
+  const changelog: DataFile[] = []
   try {
     for (const step of task.steps) {
       if (step.kind === 'upgrade') {
         before.push(step.file)
         after.push({ ...step.file, level: task.outputLevel })
+        if (step.changelog)
+          changelog.push(...(await merge(task, [[runOf(step.file)]], files, spill, undefined)).changelog)
       } else {
-        const inputs = filesOfSections(step)
-        const outputs = await rewrite(task, step.sections, files, spill, survivors)
-        before.push(...inputs)
-        after.push(...outputs)
-        rewritten.push(...outputs)
+        const outputs = await merge(task, step.sections, files, spill, survivors)
+        before.push(...filesOfStep(step))
+        after.push(...outputs.rows)
+        rewritten.push(...outputs.rows)
+        changelog.push(...outputs.changelog)
       }
     }
   } catch (error) {
-    for (const file of rewritten) await context.fs.unlink(`${task.folder}/${file.name}`).catch(() => undefined)
+    for (const file of [...rewritten, ...changelog])
+      await context.fs.unlink(`${task.folder}/${file.name}`).catch(() => undefined)
     throw error
   } finally {
     await spill.remove()
   }
-  const inputs = task.steps.flatMap(filesOfSections)
+  const inputs = task.steps.flatMap(filesOfStep)
   return {
     kind: 'files',
     before,
     after,
+    changelog,
     stats: {
       inputBytes: sum(inputs, (file) => file.bytes),
       outputBytes: sum(rewritten, (file) => file.bytes),
@@ -57,27 +65,35 @@ export async function runCompact(task: CompactTask, context: TaskContext): Promi
   }
 }
 
-/** Sections lie behind each other in key order, so their merges follow each other into one rolling writer. */
-async function rewrite(
+/**
+ * Sections lie behind each other in key order, so their merges follow each other into one rolling writer of rows, and one of the
+ * changes that they make. Without `survivors`, which chooses the rows to write, the changes are all that is wanted.
+ */
+async function merge(
   task: CompactTask,
   sections: readonly Section[],
   files: BucketFiles,
   spill: SpillFolder,
-  survivors: (merged: Batch) => Batch,
-): Promise<readonly DataFile[]> {
-  const writer = files.roll(task.outputLevel, 'compact')
+  survivors: ((merged: Batch) => Batch) | undefined,
+): Promise<{ readonly rows: readonly DataFile[]; readonly changelog: readonly DataFile[] }> {
+  const tells = mergeTellsChanges(task.rewriter, filesOfSections(sections), task)
+  const rows = files.roll(task.outputLevel, 'compact')
+  const changelog = files.rollChangelog(task.outputLevel)
+  const rules = changeRules(files)
+  const changes = tells ? { top: task.maxLevel, rules, tell: (batch: Batch) => changelog.write(batch) } : undefined
   const { pause } = files.context
   try {
     for (const section of sections) {
-      for (const merged of mergeSection(files, section, spill, { reuse: true })) {
+      for (const merged of mergeSection(files, section, spill, { reuse: true, changes })) {
         checkCancelled(task.cancel)
-        if (merged.rows > 0) writer.write(survivors(merged))
+        if (survivors !== undefined && merged.rows > 0) rows.write(survivors(merged))
         if (pause !== undefined) await pause()
       }
     }
-    return writer.finish()
+    return { rows: rows.finish(), changelog: changelog.finish() }
   } catch (error) {
-    await writer.abort()
+    await rows.abort()
+    await changelog.abort()
     throw error
   }
 }
@@ -99,9 +115,20 @@ function survivorsOf(
   return (merged) => dropExpired(dropDeletes(merged, layout.kind), time, limit)
 }
 
-function filesOfSections(step: Step): readonly DataFile[] {
-  if (step.kind === 'upgrade') return []
-  return step.sections.flatMap((section) => section.flatMap((run) => run.files))
+/** `changelog-producer.row-deduplicate`: keys are the same anyway. */
+function changeRules({ options, layout }: BucketFiles): ChangeRules {
+  const ignored = new Set(options['changelog-producer.row-deduplicate-ignore-fields'])
+  for (const { name } of layout.keys) ignored.add(name)
+  const compared = layout.values.flatMap(({ name }, index) => (ignored.has(name) ? [] : layout.firstValue + index))
+  return { kind: layout.kind, compared: options['changelog-producer.row-deduplicate'] ? compared : undefined }
+}
+
+function runOf(file: DataFile): SortedRun {
+  return { level: file.level, files: [file], bytes: file.bytes }
+}
+
+function filesOfStep(step: Step): readonly DataFile[] {
+  return step.kind === 'upgrade' ? [] : filesOfSections(step.sections)
 }
 
 function sum<T>(items: readonly T[], value: (item: T) => number): number {

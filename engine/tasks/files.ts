@@ -4,7 +4,7 @@ import type { DataFile, TableSchema } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
 import { type ResolvedOptions, resolve } from '../options/resolve.ts'
 import { type KvLayout, kvLayout } from '../plan/kv-layout.ts'
-import { dataFileOptions } from '../store/data-file-options.ts'
+import { changelogFileOptions, dataFileOptions } from '../store/data-file-options.ts'
 import { type DataFileRead, DataFileReader, type FooterCache } from '../store/data-reader.ts'
 import { DataWriter } from '../store/data-writer.ts'
 import { indexFolder, inside } from '../store/paths.ts'
@@ -98,16 +98,25 @@ export class BucketFiles {
 
   /** A writer of new files at a level. */
   roll(level: number, source: 'append' | 'compact'): RollingWriter {
+    return this.#roll(level, source, this.options['data-file.prefix'], dataFileOptions)
+  }
+
+  /** A writer of new changelog files: records in key order, several a key. `level`: that of the data files beside. */
+  rollChangelog(level: number): RollingWriter {
+    return this.#roll(level, 'append', this.options['changelog-file.prefix'], changelogFileOptions)
+  }
+
+  #roll(level: number, source: 'append' | 'compact', prefix: string, optionsOf: typeof dataFileOptions): RollingWriter {
     const { fs, codecs, clock } = this.context
     const { schema, durable } = this.table
-    const options = dataFileOptions(schema, this.options, level)
+    const options = optionsOf(schema, this.options, level)
     return new RollingWriter(fs, this.#folder, this.options['target-file-size'], () => {
       const now = clock.now()
       return new DataWriter({
         fs,
         codecs,
         folder: this.#folder,
-        name: dataFileName(this.options['data-file.prefix'], this.#fileUuid, this.#counter++, 'parquet'),
+        name: dataFileName(prefix, this.#fileUuid, this.#counter++, 'parquet'),
         schema,
         layout: this.layout,
         level,

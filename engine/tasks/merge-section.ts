@@ -1,8 +1,10 @@
 import type { Batch } from '../../formats/column/column.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
+import { rowCompare } from '../../formats/row/key-compare.ts'
 import { deduplicate } from '../merge/engines/deduplicate.ts'
 import { mergeRuns } from '../merge/merge.ts'
+import { type TopChanges, tellTopChanges } from '../merge/top-changes.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
 import { maxSequence } from '../plan/levels.ts'
 import type { SortedRun } from '../plan/types.ts'
@@ -25,27 +27,52 @@ export function* mergeSection(
   files: BucketFiles,
   runs: readonly SortedRun[],
   spill: SpillFolder | undefined,
-  options: RunOptions & { readonly newest?: Batch | undefined } = {},
+  options: SectionOptions = {},
 ): Generator<Batch> {
   const threshold = files.options['sort-spill-threshold']
-  let inputs: Input[] = [...runs]
-    .sort(oldestFirst)
-    .map((run) => ({ bytes: run.bytes, batches: () => runBatches(files, run.files, options) }))
+  const { changes } = options
+  const apart = changes === undefined ? runs : topApart(runs, changes.top, files.layout)
+  let inputs: Input[] = [...apart].sort(oldestFirst).map((run) => ({
+    bytes: run.bytes,
+    before: run.level === changes?.top,
+    batches: () => runBatches(files, run.files, options),
+  }))
   while (spill !== undefined && inputs.length > threshold) {
-    const bySize = [...inputs].sort((a, b) => a.bytes - b.bytes)
+    const bySize = inputs.filter((input) => !input.before).sort((a, b) => a.bytes - b.bytes)
     const smallest = new Set(bySize.slice(0, Math.min(threshold, inputs.length - threshold + 1)))
     const group = inputs.filter((input) => smallest.has(input))
-    const steps = spill.write(merge(files, group, options.reuse), files.context.codecs)
+    const steps = spill.write(merge(files, group, { reuse: options.reuse }), files.context.codecs)
     let step = steps.next()
     for (; step.done !== true; step = steps.next()) yield { fields: files.layout.fields, rows: 0, columns: [] }
-    const spilled = step.value
+    const spilled = { ...step.value, before: false }
     // Equal sequence numbers of one key are told apart by position only, so the spilled run stands where its newest was.
     const at = inputs.indexOf(group.at(-1)!)
     inputs = inputs.flatMap((input, index) => (index === at ? spilled : smallest.has(input) ? [] : input))
   }
   const newest = options.newest
-  if (newest !== undefined) inputs.push({ bytes: 0, batches: () => [newest] })
-  yield* merge(files, inputs, options.reuse)
+  if (newest !== undefined) inputs.push({ bytes: 0, before: false, batches: () => [newest] })
+  yield* merge(files, inputs, options)
+}
+
+interface SectionOptions extends RunOptions {
+  /** Rows in memory, newer than any run. */
+  readonly newest?: Batch | undefined
+  /** Tells what the merge changes against the rows of level `top`. */
+  readonly changes?: (Pick<TopChanges, 'rules' | 'tell'> & { readonly top: number }) | undefined
+}
+
+/** Runs mix levels. The files of the level that changes are told against become a run of their own: rows do not say where they are from. */
+function topApart(runs: readonly SortedRun[], level: number, { keyTypes }: KvLayout): readonly SortedRun[] {
+  const compareKeys = rowCompare(keyTypes)
+  const top = runs.flatMap((run) => run.files.filter((file) => file.level === level))
+  const others = runs.map((run) => run.files.filter((file) => file.level !== level))
+  return [top.sort((a, b) => compareKeys(a.minKey, b.minKey)), ...others]
+    .filter((files) => files.length > 0)
+    .map((files) => ({
+      level: Math.max(...files.map((file) => file.level)),
+      files,
+      bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+    }))
 }
 
 /** What to read of a run, and how: `prune` drops pages, `range` cuts rows exactly. */
@@ -58,20 +85,29 @@ interface RunOptions {
 
 interface Input {
   readonly bytes: number
+  /** The rows that changes are told against; never spilled. */
+  readonly before: boolean
   readonly batches: () => Iterable<Batch>
 }
 
-function merge(files: BucketFiles, inputs: readonly Input[], reuse = false): Generator<Batch> {
+function merge(
+  files: BucketFiles,
+  inputs: readonly Input[],
+  { reuse, changes }: Pick<SectionOptions, 'reuse' | 'changes'>,
+): Generator<Batch> {
   const { layout, options } = files
+  const engine = deduplicate
+  const before = inputs.findIndex((input) => input.before)
   return mergeRuns(
     inputs.map((input) => input.batches()),
     {
       keys: layout.keyIndexes,
       keyTypes: layout.keyTypes,
       sequence: layout.sequence,
-      engine: deduplicate,
+      engine,
       sortEngine: options['sort-engine'],
-      reuse,
+      reuse: reuse === true,
+      reduceWindow: changes && tellTopChanges({ engine, before, ...changes }),
     },
   )
 }

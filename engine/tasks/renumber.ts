@@ -13,22 +13,30 @@ export async function runRenumber(task: RenumberTask, context: TaskContext): Pro
   const started = context.clock.now()
   const files = new BucketFiles(context, task.table, task.folder, task.fileUuid)
   const after: DataFile[] = []
+  const changelog: DataFile[] = []
+  const works = [
+    { inputs: task.files, outputs: after, open: () => files.roll(0, 'append') },
+    { inputs: task.changelog, outputs: changelog, open: () => files.rollChangelog(0) },
+  ]
   try {
-    for (const file of task.files) {
-      const writer = files.roll(0, 'append')
+    for (const { file, outputs, open } of works.flatMap(({ inputs, ...work }) =>
+      inputs.map((file) => ({ file, ...work })),
+    )) {
+      const writer = open()
       try {
         for (const batch of runBatches(files, [file])) {
           checkCancelled(task.cancel)
           writer.write(raiseSequences(batch, files.layout.sequence, task.offset))
         }
-        after.push(...writer.finish())
+        outputs.push(...writer.finish())
       } catch (error) {
         await writer.abort()
         throw error
       }
     }
   } catch (error) {
-    for (const file of after) await context.fs.unlink(`${task.folder}/${file.name}`).catch(() => undefined)
+    for (const file of [...after, ...changelog])
+      await context.fs.unlink(`${task.folder}/${file.name}`).catch(() => undefined)
     throw error
   }
   const rows = task.files.reduce((sum, file) => sum + file.rows, 0)
@@ -36,6 +44,7 @@ export async function runRenumber(task: RenumberTask, context: TaskContext): Pro
     kind: 'files',
     before: task.files,
     after,
+    changelog,
     stats: {
       inputBytes: task.files.reduce((sum, file) => sum + file.bytes, 0),
       outputBytes: after.reduce((sum, file) => sum + file.bytes, 0),

@@ -1,6 +1,7 @@
 import type { Batch, Scalar } from '../../formats/column/column.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import type { DataFile, TableSchema } from '../../formats/meta/types.ts'
+import type { Rewriter } from '../plan/rewriter.ts'
 import type { Step } from '../plan/types.ts'
 
 /** The table a task works on: plain data, cloned with each task. */
@@ -46,12 +47,17 @@ export interface CompactTask extends BucketTask {
   readonly steps: readonly Step[]
   readonly outputLevel: number
   readonly dropDelete: boolean
+  /** The highest level of the bucket. */
+  readonly maxLevel: number
+  readonly rewriter: Rewriter
 }
 
-/** Rewrites level-0 files with every sequence number raised by `offset`; order and rows stay. */
+/** Rewrites level-0 files, and changelog files of flushes, with every sequence number raised by `offset`; order and rows stay. */
 export interface RenumberTask extends BucketTask {
   readonly kind: 'renumber'
   readonly files: readonly DataFile[]
+  /** The changelog of their rows. */
+  readonly changelog: readonly DataFile[]
   readonly offset: bigint
 }
 
@@ -144,6 +150,8 @@ export interface FilesResult {
   readonly kind: 'files'
   readonly before: readonly DataFile[]
   readonly after: readonly DataFile[]
+  /** What changed: records by key, those of one key in order. */
+  readonly changelog: readonly DataFile[]
   readonly stats: TaskStats
 }
 

@@ -24,6 +24,7 @@ export interface PendingChange {
   readonly kind: 'flush' | 'compact'
   readonly before: readonly DataFile[]
   readonly after: readonly DataFile[]
+  readonly changelog: readonly DataFile[]
   /** A compaction that forgot deletes. */
   readonly dropDelete: boolean
   /** The earliest cut whose commit may hold it: the highest of the rows it has seen; 0 = committed rows only. */
@@ -124,14 +125,15 @@ export class BucketWriter {
   }
 
   /** The oldest flushing rows are in files now. */
-  landFlush(flushing: Flushing, files: readonly DataFile[]): void {
+  landFlush(flushing: Flushing, { after, changelog }: Pick<PendingChange, 'after' | 'changelog'>): void {
     assert(this.#flushing[0] === flushing, 'I7: flushes of a bucket land in order')
     this.#flushing.shift()
-    this.#change({ kind: 'flush', before: [], after: files, dropDelete: false, epoch: flushing.epoch })
+    this.#change({ kind: 'flush', before: [], after, changelog, dropDelete: false, epoch: flushing.epoch })
   }
 
-  landCompaction({ before, after, dropDelete }: FinishedCompaction): PendingChange {
-    const change: PendingChange = { kind: 'compact', before, after, dropDelete, epoch: this.epochOf(before) }
+  landCompaction(finished: FinishedCompaction): PendingChange {
+    const { before, changelog = [] } = finished
+    const change: PendingChange = { ...finished, changelog, kind: 'compact', epoch: this.epochOf(before) }
     this.#change(change)
     return change
   }
@@ -164,9 +166,9 @@ export class BucketWriter {
     return first !== undefined && first < floor ? floor - first : 0n
   }
 
-  /** Flushed files that no snapshot holds, oldest first. */
-  get flushed(): readonly DataFile[] {
-    return this.#pending.flatMap((change) => (change.kind === 'flush' ? change.after : []))
+  /** Flushes that no snapshot holds, oldest first. */
+  get flushed(): readonly PendingChange[] {
+    return this.#pending.filter((change) => change.kind === 'flush')
   }
 
   /**
@@ -186,9 +188,11 @@ export class BucketWriter {
     let levels = buildLevels(live, this.#levels.numLevels, this.#levels.compareKeys)
     for (const change of this.#pending) {
       if (change.kind === 'flush') {
-        const after = offset === 0n ? change.after : change.after.flatMap((file) => replaced(file, raised))
+        const moved = (files: readonly DataFile[]) =>
+          offset === 0n ? files : files.flatMap((file) => replaced(file, raised))
+        const [after, changelog] = [moved(change.after), moved(change.changelog)]
         levels = replaceFiles(levels, [], after)
-        kept.push({ ...change, after })
+        kept.push({ ...change, after, changelog })
       } else if ((offset === 0n || change.epoch === 0) && compactionFits(levels, change)) {
         levels = replaceFiles(levels, change.before, change.after)
         kept.push(change)

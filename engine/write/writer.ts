@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import { checkAborted, untilAborted } from '../tasks/abort.ts'
 import { newCancelFlag, submit, type TaskExecutor } from '../tasks/submit.ts'
-import type { FlushTask, RenumberTask, TaskTable } from '../tasks/task.ts'
+import type { FilesResult, FlushTask, RenumberTask, TaskTable } from '../tasks/task.ts'
 import type { BucketWriter } from './bucket-writer.ts'
 import type { DELETE, INSERT } from './buffer.ts'
 import type { Router } from './route.ts'
@@ -179,42 +179,48 @@ export class TableWriter {
     for (let next = bucket.flushing[0]; next !== undefined; next = bucket.flushing[0]) {
       await this.#host.stall(bucket)
       next.raisedBy = 0n
-      let files = await this.#run(bucket, { kind: 'flush', rows: next.rows })
+      let written: FlushedFiles = await this.#run(bucket, { kind: 'flush', rows: next.rows })
       // The last look and the landing are one step: a number that another writer takes in between would be used twice.
       while (next.raisedBy > 0n) {
         const offset = next.raisedBy
         next.raisedBy = 0n
-        const low = files
+        const low = written
         // Whether it works or fails: nobody will ask for the files with the low numbers again.
-        files = await this.renumber(bucket, low, offset).finally(() => this.#host.removeFiles(bucket, low))
+        written = await this.renumber(bucket, low, offset).finally(() => this.#host.removeFiles(bucket, allOf(low)))
       }
       // discard() may have emptied the bucket meanwhile.
       if (bucket.flushing[0] !== next) {
-        this.#host.removeFiles(bucket, files)
+        this.#host.removeFiles(bucket, allOf(written))
         return
       }
-      bucket.landFlush(next, files)
-      this.#host.landed(bucket, files)
+      bucket.landFlush(next, written)
+      this.#host.landed(bucket, written.after)
     }
   }
 
-  /** Writes files of a bucket again with sequence numbers raised by `offset`. */
-  renumber(bucket: BucketWriter, files: readonly DataFile[], offset: bigint): Promise<readonly DataFile[]> {
-    return this.#run(bucket, { kind: 'renumber', files, offset })
+  /** Writes the files of a flush again with sequence numbers raised by `offset`. */
+  renumber(bucket: BucketWriter, { after, changelog }: FlushedFiles, offset: bigint): Promise<FlushedFiles> {
+    return this.#run(bucket, { kind: 'renumber', files: after, changelog, offset })
   }
 
   async #run(
     bucket: BucketWriter,
-    work: Pick<FlushTask, 'kind' | 'rows'> | Pick<RenumberTask, 'kind' | 'files' | 'offset'>,
-  ): Promise<readonly DataFile[]> {
+    work: Pick<FlushTask, 'kind' | 'rows'> | Pick<RenumberTask, 'kind' | 'files' | 'changelog' | 'offset'>,
+  ): Promise<FlushedFiles> {
     const { executor, random, taskTable, sweep } = this.#host
     const fileUuid = random.uuid()
     const common = { table: taskTable(), folder: bucket.folder, fileUuid, cancel: newCancelFlag() }
     try {
-      return (await submit(executor, { ...work, ...common })).after
+      return await submit(executor, { ...work, ...common })
     } catch (error) {
       await sweep(bucket, fileUuid)
       throw error
     }
   }
+}
+
+type FlushedFiles = Pick<FilesResult, 'after' | 'changelog'>
+
+function allOf({ after, changelog }: FlushedFiles): readonly DataFile[] {
+  return [...after, ...changelog]
 }

@@ -458,7 +458,10 @@ t.test('C073 a compaction does not bring back a partition that another writer dr
         kind: 'OVERWRITE',
         user: 'dropper',
         identifier: 1n,
-        prepare: async () => entries.map((entry) => ({ ...entry, kind: 'delete' as const })),
+        prepare: async () => ({
+          files: entries.map((entry) => ({ ...entry, kind: 'delete' as const })),
+          changelog: [],
+        }),
       },
     )
   await table.compact({ full: true, partition: 'p=1' }).catch(() => undefined)
@@ -497,7 +500,7 @@ t.test('get and scan agree where another writer took the same sequence numbers',
       options: resolve(schema.options),
       clock: manualClock(),
     },
-    { kind: 'APPEND', user: 'stale', identifier: 1n, prepare: async () => [entry] },
+    { kind: 'APPEND', user: 'stale', identifier: 1n, prepare: async () => ({ files: [entry], changelog: [] }) },
   )
   const [table] = ours.tables
   t.same((await table!.pairs())[0], [1, 3])

@@ -4,7 +4,7 @@ import { kept, only, optional, used } from '../option.ts'
 const MB = 1024 * 1024
 const NO_BUFFER_SPILL = 'a full buffer becomes a level-0 file, never a spill file'
 const PRIVATE = 'spill files are private to the engine'
-const NO_CHANGELOG = 'no changelog is written by this version'
+const NO_SQL = 'there is no SQL here'
 const NO_LOOKUP = 'compaction by lookup serves changelogs and deletion vectors, which this version does not write'
 
 /** Options of writing and compaction. */
@@ -95,20 +95,25 @@ export const compactionOptions = {
 
 /** Options of changelogs, lookups and deletion vectors. */
 export const changelogOptions = {
-  'changelog-producer': only(
+  'changelog-producer': used(
     'write',
     oneOf('none', 'input', 'full-compaction', 'lookup'),
-    ['none'],
-    'How changes are written beside the rows; reads of rows do not need them.',
+    'none',
+    'How changes are written beside the rows: as they were put, or as full compaction finds them.',
+    { accepts: (producer) => producer !== 'lookup', only: 'none or input or full-compaction' },
   ),
-  'changelog-producer.row-deduplicate': kept(bool, false, 'No change where nothing changed.', NO_CHANGELOG),
-  'changelog-producer.row-deduplicate-ignore-fields': kept(
+  'changelog-producer.row-deduplicate': used(
+    'write',
+    bool,
+    false,
+    'An update that leaves all columns as they were is no change; not for the producer input.',
+  ),
+  'changelog-producer.row-deduplicate-ignore-fields': optional(
+    'write',
     list,
-    undefined,
-    'Columns that do not count as a change.',
-    NO_CHANGELOG,
+    'Columns that do not count for row-deduplicate.',
   ),
-  'delete.force-produce-changelog': kept(bool, false, 'SQL deletes write a changelog.', NO_CHANGELOG),
+  'delete.force-produce-changelog': kept(bool, false, 'SQL deletes write a changelog.', NO_SQL),
   'force-lookup': kept(bool, false, 'Compact by lookup without a changelog.', NO_LOOKUP, { immutable: true }),
   'lookup-wait': kept(bool, true, 'A commit waits for compaction by lookup.', NO_LOOKUP, {
     aliases: ['changelog-producer.lookup-wait'],

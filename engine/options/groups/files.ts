@@ -2,7 +2,6 @@ import { bool, dataCodec, int, long, memorySize, oneOf, perLevel, statsMode, str
 import { kept, only, optional, unset, used } from '../option.ts'
 
 const formats = oneOf('parquet', 'orc', 'avro')
-const NO_CHANGELOG = 'no changelog files are written by this version'
 const NO_FILE_INDEX = 'an index makes reads faster and never changes them; none is written or asked by this version'
 const BATCHES = 'batches are sized by the engine'
 
@@ -40,12 +39,25 @@ export const fileOptions = {
     'the name of a file means nothing: each file says what it holds',
   ),
   'data-file.prefix': used('write', string, 'data-', 'First part of the names of data files.'),
-  'changelog-file.prefix': kept(string, 'changelog-', 'First part of the names of changelog files.', NO_CHANGELOG),
+  'changelog-file.prefix': used('write', string, 'changelog-', 'First part of the names of changelog files.'),
   'data-file.thin-mode': used('write', bool, false, 'Leave the copies of the key columns out of data files.'),
   'data-file.external-paths': unset('write', string, 'Places outside the table for new data files.'),
-  'changelog-file.format': kept(string, undefined, 'Format of changelog files.', NO_CHANGELOG),
-  'changelog-file.compression': kept(string, undefined, 'Compression of changelog files.', NO_CHANGELOG),
-  'changelog-file.stats-mode': kept(statsMode, undefined, 'Statistics of changelog files.', NO_CHANGELOG),
+  'changelog-file.format': only(
+    'write',
+    formats,
+    ['parquet'],
+    'Format of new changelog files; a read goes by the format of each file.',
+  ),
+  'changelog-file.compression': optional(
+    'write',
+    dataCodec,
+    'Compression of changelog files. Default: as for data files of their level.',
+  ),
+  'changelog-file.stats-mode': optional(
+    'write',
+    statsMode,
+    'Statistics of changelog files. Default: as for data files of their level.',
+  ),
   'target-file-size': used('write', memorySize, 128 * 1024 * 1024, 'Size at which the next data file starts.'),
   'metadata.stats-mode': used(
     'write',

@@ -108,19 +108,25 @@ t.test('folding gives the same files as playing the changes one by one', async (
 t.test('an increment holds flushes beside the fold', async (t) => {
   const place = { partition: noPartition, bucket: 2, totalBuckets: 4 }
   const flushed = at('a', 0)
-  const { increment, obsolete } = buildIncrement(place, [flushed], [{ before: [flushed], after: [at('m', 5)] }])
+  const [flush, compaction] = [
+    { before: [], after: [flushed], changelog: [at('c1', 0)] },
+    { before: [flushed], after: [at('m', 5)], changelog: [at('c2', 5)] },
+  ]
+  const { increment, obsolete } = buildIncrement(place, [flush], [compaction])
   t.same(
     {
       ...increment,
       added: places(increment.added),
       compactBefore: places(increment.compactBefore),
       compactAfter: places(increment.compactAfter),
+      changelog: places(increment.changelog),
     },
     {
       ...place,
       added: ['a@0'],
       compactBefore: ['a@0'],
       compactAfter: ['m@5'],
+      changelog: ['c1@0', 'c2@5'],
     },
   )
   t.same(obsolete, [])

@@ -91,6 +91,7 @@ t.test('five files in one compaction: A, B, C are rewritten, D and E move up wit
   const plan = planOf(pick, explainFull(levels.runs, 4, 5), levels, {
     minFileSize: minFileSize(TARGET),
     forceRewriteAllFiles: false,
+    rewriter: 'plain',
   })!
   t.equal(plan.outputLevel, 3)
   const result = await runTask(
@@ -103,6 +104,8 @@ t.test('five files in one compaction: A, B, C are rewritten, D and E move up wit
       steps: plan.steps,
       outputLevel: plan.outputLevel,
       dropDelete: plan.dropDelete,
+      maxLevel: plan.maxLevel,
+      rewriter: plan.rewriter,
     },
     context,
   )

@@ -27,7 +27,7 @@ function flushed(bucket: BucketWriter, name: string, epoch: number, ...keys: rea
   const flushing = bucket.flushing[0]!
   const first = Number(flushing.rows.firstSequence)
   const landed = file({ name, min: Math.min(...keys), max: Math.max(...keys), seq: [first, first + keys.length - 1] })
-  bucket.landFlush(flushing, [landed])
+  bucket.landFlush(flushing, { after: [landed], changelog: [] })
   return landed
 }
 
@@ -47,7 +47,10 @@ t.test(
     const higher = { ...own, name: 'higher', minSequence: 15n, maxSequence: 16n }
     t.same(bucket.rebase(live, 5n, new Map([[own, [higher]]])), [])
     t.same(names(bucket), ['committed@0', 'foreign@0', 'higher@0'])
-    t.same(bucket.flushed, [higher])
+    t.same(
+      bucket.flushed.flatMap(({ after }) => after),
+      [higher],
+    )
     t.equal(bucket.buffer?.firstSequence, 17n)
     t.equal(bucket.epochOf([higher]), 1)
     t.equal(bucket.offsetAbove(live), 0n, 'all of it lies above now')
