@@ -8,6 +8,7 @@ export type {
   CommitOptions,
   CommitResult,
   CompactOptions,
+  Deleted,
   Mutation,
   ReadOptions,
   ScanOptions,

@@ -122,9 +122,12 @@ export interface BucketExplanation {
   readonly explanation: Explanation
 }
 
+/** What a delete takes: a key, or as much of a row as the table's merge engine asks for. */
+export type Deleted<Input, Key> = Key | Partial<Input>
+
 export type Mutation<Input, Key> =
   | { readonly put: Input | readonly Input[]; readonly delete?: never }
-  | { readonly delete: Key | readonly Key[]; readonly put?: never }
+  | { readonly delete: Deleted<Input, Key> | readonly Deleted<Input, Key>[]; readonly put?: never }
 
 /** When a handle commits by itself: at the first limit that is reached. */
 export interface AutoCommit {

@@ -2,21 +2,18 @@ import type { Batch, Column, FixedColumn } from '../../formats/column/column.ts'
 import { scalarAt } from '../../formats/column/compare.ts'
 import { takeBatch } from '../../formats/column/gather.ts'
 import { type ExpiryLimit, isExpired, MILLIS_FROM } from '../options/record-expiry.ts'
-
-/** `_VALUE_KIND`: +I and +U add a row, -U and -D retract one. */
-const UPDATE_BEFORE = 1
-const DELETE = 3
+import { isRetract } from './kinds.ts'
 
 /**
  * The rows of a batch that are not retractions (-U, -D); `kind` is the position of `_VALUE_KIND`. Only after the merge: a
  * delete must first beat the older rows of its key. A batch without retractions is given back as it is.
  */
 export function dropDeletes(batch: Batch, kind: number): Batch {
-  const kinds = (batch.columns[kind] as FixedColumn).values
+  const kinds = (batch.columns[kind] as FixedColumn).values as Int8Array
   const rows = new Uint32Array(batch.rows)
   let count = 0
   for (let row = 0; row < batch.rows; row++) {
-    if (kinds[row] !== UPDATE_BEFORE && kinds[row] !== DELETE) rows[count++] = row
+    if (!isRetract(kinds[row]!)) rows[count++] = row
   }
   return filterBatch(batch, rows.subarray(0, count))
 }

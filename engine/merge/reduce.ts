@@ -11,10 +11,15 @@ export interface MergeEngine {
   /** Another order within the groups, or fewer rows in them; absent = rows stay as they were written. */
   arrange?(order: MergeOrder, inputs: readonly Batch[]): MergeOrder
   /**
-   * The reducers for one order; what they share is computed here once. What they make lies in `memory`. `column` is the position in
-   * the batch.
+   * Where rows can only be merged once all older rows of their key are at hand: orders, oldest first, that each can be reduced
+   * without them. Absent = any rows that follow each other can.
    */
-  reducers(order: MergeOrder, memory: Scratch): (column: number) => Reducer
+  apart?(order: MergeOrder, inputs: readonly Batch[]): readonly MergeOrder[]
+  /**
+   * The reducers for one order; what they share is computed here once. What they make may lie in `memory`. `column` is the position
+   * in the batch.
+   */
+  reducers(order: MergeOrder, inputs: readonly Batch[], memory: Scratch): (column: number) => Reducer
 }
 
 /**
@@ -23,12 +28,13 @@ export interface MergeEngine {
  */
 export function reduce(
   inputs: readonly Batch[],
-  order: MergeOrder,
+  written: MergeOrder,
   engine: MergeEngine,
   memory: Scratch = heapMemory,
 ): Batch {
   const { fields, columns } = inputs[0]!
-  const reducerOf = engine.reducers(order, memory)
+  const order = engine.arrange?.(written, inputs) ?? written
+  const reducerOf = engine.reducers(order, inputs, memory)
   const reducers = columns.map((_, index) => reducerOf(index))
   const reduced: Column[] = []
   for (let index = 0; index < columns.length; index++) {

@@ -9,16 +9,22 @@ import { radixSortInt32, radixSortInt64 } from './sort-ints.ts'
 
 /**
  * Sorts buffered rows, which are in order of arrival, by key and reduces each key to one row: with the default engine the row
- * that arrived last. `keys` are the positions of the key columns.
+ * that arrived last. Where that needs older rows it gives several batches, oldest first: a key once in each. `keys` are the
+ * positions of the key columns.
  */
 export function sortBatch(
   batch: Batch,
   keys: readonly number[],
   keyTypes: readonly DataType[],
   engine: MergeEngine = deduplicate,
-): Batch {
-  const order = sortOrder(batch, keys, keyTypes)
-  return reduce([batch], order, engine)
+): readonly Batch[] {
+  return reduceSorted(batch, sortOrder(batch, keys, keyTypes), engine)
+}
+
+/** The rows of an order of `sortOrder`, a key once in each batch; see `sortBatch`. */
+export function reduceSorted(batch: Batch, order: MergeOrder, engine: MergeEngine): readonly Batch[] {
+  const orders = engine.apart?.(engine.arrange?.(order, [batch]) ?? order, [batch]) ?? [order]
+  return orders.map((part) => reduce([batch], part, engine))
 }
 
 /** The order of buffered rows by key, then arrival, without moving them: to scan rows that are not committed. */

@@ -1,46 +1,45 @@
 import { isTableError, TableError } from '../errors.ts'
+import { type MergeSchema, mergeSpec } from './merge-spec.ts'
 import type { Option } from './option.ts'
-import { recordExpiry, type TimedSchema } from './record-expiry.ts'
+import { recordExpiry } from './record-expiry.ts'
 import { findOption, registry } from './registry.ts'
 import { canonicalTexts, invalid, parseOr, resolve, type StoredOptions } from './resolve.ts'
 
 /** The part of a table's schema that options are checked against. */
-export interface OptionSchema {
-  readonly fields: readonly { readonly name: string }[]
-  readonly primaryKeys: readonly string[]
+export interface OptionSchema extends MergeSchema {
   readonly partitionKeys: readonly string[]
-  readonly options: StoredOptions
 }
 
 /**
  * Why a table with these options is not read by this version: `UNSUPPORTED` naming the option, when one would change what a
  * read answers in a way that this version does not have; `INVALID` for an option that makes no sense. Undefined: read it.
  */
-export function checkReadable(schema: { readonly options: StoredOptions }): TableError | undefined {
-  return check(schema.options, (option) => option.affects === 'read', 'reads')
+export function checkReadable(schema: MergeSchema): TableError | undefined {
+  return check(schema, (option) => option.affects === 'read', 'reads')
 }
 
 /**
  * Why a table with these options is not written by this version. All that stops a read stops a write too. Undefined: write it.
  */
-export function checkWritable(schema: TimedSchema): TableError | undefined {
+export function checkWritable(schema: MergeSchema): TableError | undefined {
   return (
-    check(schema.options, (option) => option.affects !== 'none', 'writes') ??
+    check(schema, (option) => option.affects !== 'none', 'writes') ??
     checkChangelogLife(schema.options) ??
     caught(() => recordExpiry(schema))
   )
 }
 
-function check(stored: StoredOptions, matters: (option: Option) => boolean, verb: string): TableError | undefined {
+function check(schema: MergeSchema, matters: (option: Option) => boolean, verb: string): TableError | undefined {
   return caught(() => {
-    const texts = canonicalTexts(stored)
+    const texts = canonicalTexts(schema.options)
     for (const [key, option] of Object.entries<Option>(registry)) {
       if (option.use === 'kept' || option.only === undefined || !matters(option)) continue
       const text = texts.get(key)
       if (option.accepts === undefined ? text === undefined : option.accepts(parseOr(key, option, text))) continue
       throw refusal(key, text ?? option.kind.print(option.default), verb, option.only)
     }
-    resolve(stored)
+    resolve(schema.options)
+    mergeSpec(schema)
   })
 }
 
@@ -77,6 +76,7 @@ export function checkOptions(schema: OptionSchema): TableError | undefined {
     }
     const resolved = resolve(schema.options)
     checkBucketKey(schema, resolved['bucket-key'])
+    checkRowKindField(schema, resolved['rowkind.field'])
     const columns = new Set(schema.fields.map((field) => field.name))
     for (const [key, text] of Object.entries(schema.options)) {
       const named = /^fields\.(.+)\.[^.]+$/.exec(key)?.[1]
@@ -94,6 +94,14 @@ function checkBucketKey(schema: OptionSchema, bucketKey: readonly string[] | und
     if (schema.partitionKeys.includes(name))
       throw invalid('bucket-key', text, `'${name}' is a partition column, choose others`)
   }
+}
+
+function checkRowKindField({ fields }: OptionSchema, name: string | undefined): void {
+  if (name === undefined) return
+  const field = fields.find((candidate) => candidate.name === name)
+  if (field === undefined) throw invalid('rowkind.field', name, 'there is no such column, name one that there is')
+  if (field.type.kind === 'char' || field.type.kind === 'varchar') return
+  throw invalid('rowkind.field', name, `the column is of type ${field.type.kind}, name one of text`)
 }
 
 /** The `TableError` that an action throws, if any. */

@@ -100,6 +100,8 @@ function renderRule(rule: RuleTrace): string {
         : 'Full compaction on request: nothing lies below the highest level.'
     case 'rewrite-files':
       return `Files to write again, one by one (expired rows, deletion vectors, or all by option): ${counted(rule.files, 'file')} of ${formatBytes(rule.bytes)}.`
+    case 'deletes-go-down':
+      return 'The runs hold deletes that can only be merged with all older rows: all runs are taken.'
     default:
       return assertNever(rule)
   }
@@ -135,6 +137,7 @@ const reasons: Readonly<Record<PickReason, string>> = {
   'forced-level-0': 'level 0 goes up',
   full: 'full compaction',
   'rewrite-files': 'files to rewrite',
+  'deletes-go-down': 'deletes need all older rows',
 }
 
 function renderUnit(unit: Unit, runs: readonly RunSize[]): string {

@@ -32,6 +32,8 @@ export interface PickOptions {
 export interface RunSize {
   readonly level: number
   readonly bytes: number
+  /** Holds deletes that may only be merged with all older rows; see `MergeSpec.retractsApart`. */
+  readonly retractsApart?: boolean
 }
 
 /** The first `runCount` runs merge into `outputLevel`. */
@@ -88,7 +90,7 @@ export type RuleTrace =
       readonly growth: Growth
       readonly holds: boolean
     }
-  | { readonly rule: 'full'; readonly holds: boolean }
+  | { readonly rule: 'full' | 'deletes-go-down'; readonly holds: boolean }
   | { readonly rule: 'rewrite-files'; readonly files: number; readonly bytes: number; readonly holds: true }
 
 /** A decision and how it was reached; `unit` null = nothing to compact. */
@@ -99,7 +101,8 @@ export interface Decision {
 
 /**
  * Universal compaction: which runs, counted from the newest, merge into which level. The first rule that holds wins:
- * early full, size amplification, size ratio, number of runs, level 0 upwards when forced.
+ * early full, size amplification, size ratio, number of runs, level 0 upwards when forced. Where the runs it takes hold deletes
+ * that need all older rows, all runs are taken: see docs/adr/0007.
  *
  * The growth rule is the one of Paimon's development line: once something is picked, runs of level 0 and 1 are taken
  * whatever their size; releases up to 2.0 stop at any clearly larger run. O(runs). Sizes are compared exactly.
@@ -108,7 +111,14 @@ export function decide(runs: readonly RunSize[], options: PickOptions): Decision
   const rules: RuleTrace[] = []
   if (runs.length === 0) return { unit: null, rules }
   const unit = earlyFull(runs, options, rules) ?? byShape(runs, options, rules) ?? forcedUp(runs, options, rules)
-  return { unit, rules }
+  return { unit: unit && withOlderRows(runs, unit, options.numLevels, rules), rules }
+}
+
+function withOlderRows(runs: readonly RunSize[], unit: Unit, numLevels: number, rules: RuleTrace[]): Unit {
+  const needed = unit.runCount < runs.length && runs.slice(0, unit.runCount).some((run) => run.retractsApart === true)
+  if (!needed) return unit
+  rules.push({ rule: 'deletes-go-down', holds: true })
+  return { runCount: runs.length, outputLevel: numLevels - 1, reason: 'deletes-go-down' }
 }
 
 /** `decide` for real runs: the files to take. No pick is a single file that lies at the output level already. */

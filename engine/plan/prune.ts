@@ -14,6 +14,8 @@ export interface PruneOptions {
   readonly mergedOnWrite: boolean
   /** partial-update or aggregation: a merged row may hold values that no file holds together. */
   readonly combinesRows: boolean
+  /** Rows outside of the files may meet those in them: only conditions on the key drop a file. */
+  readonly keysOnly?: boolean
 }
 
 /** The parts of a condition that must all hold: nested ANDs taken apart. */
@@ -49,6 +51,7 @@ export function pruneFiles(
 ): readonly DataFile[] {
   const keyFilter = restrictTo(filter, options.keyColumns)
   const byKey = keyFilter === null ? files : files.filter((file) => mightMatch(keyFilter, options.keyBounds(file)))
+  if (options.keysOnly === true) return byKey
   const matches = (file: DataFile) => mightMatch(filter, options.valueBounds(file))
   if (options.mergedOnWrite) return byKey.filter(matches)
   const kept = new Set<DataFile>()

@@ -25,6 +25,7 @@ export type PickReason =
   | 'forced-level-0'
   | 'full'
   | 'rewrite-files'
+  | 'deletes-go-down'
 
 /** What one compaction takes: a prefix of the runs, newest first. */
 export interface Pick {

@@ -16,8 +16,8 @@ import type { KeyRange, ReadPosition, ReadResult, ReadSection, ReadTask, TaskTab
 export interface ScanBucket {
   readonly folder: string
   readonly files: readonly DataFile[]
-  /** Sorted rows newer than the files. */
-  readonly memory: Batch | undefined
+  /** Sorted rows newer than the files: batches, oldest first. */
+  readonly memory: readonly Batch[]
 }
 
 export interface BucketScan {
@@ -86,7 +86,7 @@ async function* stretches(bucket: ScanBucket, scan: BucketScan): AsyncGenerator<
 function legsOf({ files, memory }: ScanBucket, scan: BucketScan): readonly (Leg | undefined)[] {
   const { lower, upper } = scan.range
   const some = lower !== undefined || upper !== undefined || scan.wanted() !== Number.POSITIVE_INFINITY
-  return scan.atOnce <= 1 || some || scan.reverse || memory !== undefined
+  return scan.atOnce <= 1 || some || scan.reverse || memory.length > 0
     ? [undefined]
     : cutIntoLegs(files, scan.compareKeys)
 }
@@ -139,7 +139,7 @@ async function readStretch(
 ): Promise<Stretch> {
   if (scan.signal?.aborted) throw new TableError('ABORTED', 'The scan was aborted.', {}, scan.signal.reason)
   const sections = sectionsFrom(bucket, scan, from)
-  if (sections.length === 0 && bucket.memory === undefined) return { batches: [], next: undefined }
+  if (sections.length === 0 && bucket.memory.length === 0) return { batches: [], next: undefined }
   const task: ReadTask = {
     kind: 'read',
     table: scan.table,

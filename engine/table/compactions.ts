@@ -6,9 +6,10 @@ import { holdsExpired } from '../plan/expired.ts'
 import { type Explanation, explainFull, explainPick } from '../plan/explain.ts'
 import { compactionFits } from '../plan/fits.ts'
 import type { Levels } from '../plan/levels.ts'
-import { activeOffPeakRatio, type PickOptions, pickCompaction, pickFull } from '../plan/pick.ts'
+import { activeOffPeakRatio, type PickOptions, pickCompaction, pickFull, type RunSize } from '../plan/pick.ts'
 import { rewriterOf } from '../plan/rewriter.ts'
 import { minFileSize } from '../plan/steps.ts'
+import type { SortedRun } from '../plan/types.ts'
 import { newCancelFlag, submit } from '../tasks/submit.ts'
 import type { FilesResult } from '../tasks/task.ts'
 import type { BucketWriter } from '../write/bucket-writer.ts'
@@ -106,7 +107,7 @@ export class Compactions {
 
   /** What a normal compaction of these levels would do now, and why. */
   explain(levels: Levels, bucket?: BucketWriter): Explanation {
-    return explainPick(levels.runs, this.#pickOptions(levels, bucket))
+    return explainPick(this.#runsOf(levels), this.#pickOptions(levels, bucket))
   }
 
   #starts(bucket: BucketWriter): boolean {
@@ -121,10 +122,11 @@ export class Compactions {
     const forceRewriteAllFiles = options['compaction.force-rewrite-all-files']
     const pickOptions = this.#pickOptions(levels, bucket)
     const expired = this.#expiryTest()
+    const runs = this.#runsOf(levels)
     const pick =
       request === 'full'
         ? pickFull(levels, { forceRewriteAllFiles, needsRewrite: expired })
-        : pickCompaction(levels.runs, pickOptions)
+        : pickCompaction(runs, pickOptions)
     if (pick === null) return undefined
     if (pick.runCount === levels.runs.length) this.#lastFull.set(bucket, this.#core.services.clock.now())
     const explanation =
@@ -135,7 +137,7 @@ export class Compactions {
             pickOptions.trigger,
             pick.reason === 'rewrite-files' ? pick.files : [],
           )
-        : explainPick(levels.runs, pickOptions)
+        : explainPick(runs, pickOptions)
     return planOf(pick, explanation, levels, {
       minFileSize: minFileSize(options['target-file-size']),
       forceRewriteAllFiles,
@@ -158,6 +160,12 @@ export class Compactions {
       const fields = this.#core.schemaOf(file.schemaId)?.fields
       return fields !== undefined && holdsExpired(file, expiry, limit, fields)
     }
+  }
+
+  /** The runs as the picker sees them. */
+  #runsOf(levels: Levels): readonly (SortedRun & RunSize)[] {
+    if (!this.#core.spec.retractsApart) return levels.runs
+    return levels.runs.map((run) => ({ ...run, retractsApart: run.files.some((file) => file.deleteRows !== 0) }))
   }
 
   #pickOptions(levels: Levels, bucket: BucketWriter | undefined): PickOptions {

@@ -5,6 +5,7 @@ import type { DataType } from '../../formats/types/row-type.ts'
 import { unsupportedType } from '../api/unsupported-type.ts'
 import { TableError } from '../errors.ts'
 import { checkReadable, checkWritable } from '../options/check.ts'
+import { type MergeSpec, mergeSpec } from '../options/merge-spec.ts'
 import { type ResolvedOptions, resolve } from '../options/resolve.ts'
 import { type KvLayout, kvLayout, partitionFields } from '../plan/kv-layout.ts'
 import { partitionPaths } from '../plan/partition.ts'
@@ -50,6 +51,8 @@ export class TableCore {
   readonly services: TableServices
   readonly schema: TableSchema
   readonly options: ResolvedOptions
+  /** How rows of one key become one. */
+  readonly spec: MergeSpec
   readonly layout: KvLayout
   readonly partitionTypes: readonly DataType[]
   readonly compareKeys: KeyCompare
@@ -75,6 +78,7 @@ export class TableCore {
     this.schema = schema
     this.#newestSchema = schema.id
     this.options = resolve(schema.options)
+    this.spec = mergeSpec(schema)
     this.layout = kvLayout(schema)
     this.partitionTypes = partitionFields(schema).map((field) => field.type)
     this.compareKeys = rowCompare(this.layout.keyTypes)

@@ -8,6 +8,8 @@ import { MAX_LENGTH, withNullable } from '../../formats/types/row-type.ts'
 import type { Keys } from '../api/keys.ts'
 import { asTableError } from '../api/value-errors.ts'
 import { TableError } from '../errors.ts'
+import type { MergeSpec } from '../options/merge-spec.ts'
+import { DeletedRows, takesRows } from './deleted-rows.ts'
 
 /** Turns rows and keys that callers give into batches of all columns of a table. */
 export class RowEncoder {
@@ -17,15 +19,18 @@ export class RowEncoder {
   readonly #keyNames: ReadonlySet<string>
   /** JavaScript values of columns that have a default, in the form rows have. */
   readonly #defaults: ReadonlyMap<string, unknown>
+  /** Set where a delete needs more than a key. */
+  readonly #deleted: DeletedRows | undefined
   /** Of the last rows: the next will be like them. */
   #widths: BatchSize['widths']
 
-  constructor(schema: TableSchema, forms: ValueForms, keys: Keys) {
+  constructor(schema: TableSchema, forms: ValueForms, keys: Keys, spec: MergeSpec) {
     this.#schema = schema
     this.#forms = forms
     this.#keys = keys
     this.#keyNames = new Set(schema.primaryKeys)
     this.#defaults = defaultsOf(schema, forms)
+    this.#deleted = takesRows(spec) ? new DeletedRows(schema, forms, spec) : undefined
   }
 
   /** `INVALID` naming row, column and value when one does not fit. */
@@ -41,8 +46,12 @@ export class RowEncoder {
     }
   }
 
-  /** Delete records: the key, zero values in NOT NULL columns, null in the others. No reader shows them. */
+  /**
+   * Delete records: the key, zero values in NOT NULL columns, null in the others. No reader shows them. Where the merge engine asks
+   * for more than the key, what is given of the other columns is in them.
+   */
   deletes(keys: readonly unknown[]): Batch {
+    if (this.#deleted !== undefined) return this.#deleted.batch(keys)
     const batch = this.#keys.batch(keys)
     const given = new Map<string, Column>(batch.fields.map((field, index) => [field.name, batch.columns[index]!]))
     const columns = this.#schema.fields.map(

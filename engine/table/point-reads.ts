@@ -1,36 +1,33 @@
 import type { Batch, Column, Scalar } from '../../formats/column/column.ts'
-import { scalarAt } from '../../formats/column/compare.ts'
 import { compareKeys, keysOf } from '../../formats/column/key-order.ts'
 import { scalarColumn } from '../../formats/column/values.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import { deserializeRow, serializeRow } from '../../formats/row/binary-row.ts'
 import type { Field } from '../../formats/types/row-type.ts'
 import { TableError } from '../errors.ts'
+import { createMergeEngine } from '../merge/engines/create.ts'
+import type { MergeEngine } from '../merge/reduce.ts'
+import { isPlain } from '../options/merge-spec.ts'
 import { type Bucketing, bucketing } from '../plan/bucket.ts'
 import { partitionFields, trimmedPrimaryKey } from '../plan/kv-layout.ts'
 import type { Levels } from '../plan/levels.ts'
 import { type LookupRun, lookUp, lookupRuns } from '../read/lookup.ts'
 import { lookUpMany } from '../read/lookup-many.ts'
+import { lookUpMerged, type MergedRow } from '../read/lookup-merged.ts'
 import { DataFileReader } from '../store/data-reader.ts'
 import { type FileRow, LookupFile, type LookupFolder, type LookupTable } from '../store/lookup-file.ts'
 import { indexFolder } from '../store/paths.ts'
 import { readVector } from '../store/vectors.ts'
 import type { TableView } from '../store/view.ts'
 import type { BucketWriter } from '../write/bucket-writer.ts'
-import { DELETE } from '../write/buffer.ts'
 import { bucketKeyFields } from '../write/route.ts'
 import type { TableWriter } from '../write/writer.ts'
 import type { TableCore } from './core.ts'
+import { inMemory, keyAt, recordsInMemory } from './memory-rows.ts'
 import { type BucketPlace, Places } from './places.ts'
 
-/** A row that no file holds yet, in a batch of the columns of the table. */
-interface MemoryRow {
-  readonly batch: Batch
-  readonly row: number
-}
-
 /** A row that was found: in memory, or in a file, where its columns may still have to be decoded. */
-export type PointRow = MemoryRow | FileRow
+export type PointRow = MergedRow | FileRow
 
 /** What to look in. Without a writer only committed rows are seen. */
 export interface PointSource {
@@ -50,6 +47,9 @@ export class PointReads {
   readonly #files = new WeakMap<DataFile, LookupFile>()
   readonly #table: LookupTable
 
+  /** Set where more than the newest record of a key counts. */
+  readonly #engine: MergeEngine | undefined
+
   /** `keyFields` are the columns of the keys that are looked up. */
   constructor(core: TableCore, keyFields: readonly Field[]) {
     this.#core = core
@@ -58,7 +58,8 @@ export class PointReads {
     this.#keyIndexes = trimmedPrimaryKey(core.schema).map(indexOf)
     this.#partitionIndexes = partitionFields(core.schema).map(indexOf)
     this.#bucketKey = bucketKeyFields(core.schema, core.options).map((field) => ({ field, index: indexOf(field) }))
-    const { store, services, layout, schema } = core
+    const { store, services, layout, schema, spec } = core
+    this.#engine = isPlain(spec) ? undefined : createMergeEngine(layout, spec)
     this.#table = {
       layout,
       narrow: core.narrowLayout,
@@ -84,6 +85,10 @@ export class PointReads {
     const columns = this.#keyIndexes.map((index) => keys.columns[index]!)
     for (const [place, rows] of this.#byPlace(keys, inKeyOrder(columns, layout.keyTypes, keys.rows), view)) {
       const state = writer?.find(place.id)
+      if (this.#engine !== undefined) {
+        this.#merge(this.#engine, place, state, columns, rows, found)
+        continue
+      }
       const pending = state?.holdsRows === true ? this.#notInMemory(state, columns, rows, found) : rows
       const levels = state?.readable ?? place.levels
       if (levels === undefined) continue
@@ -169,12 +174,33 @@ export class PointReads {
   ): PointRow | undefined {
     const { layout } = this.#core
     const state = writer?.find(place.id)
+    if (this.#engine !== undefined) {
+      const columns = layout.keyTypes.map((type, index) => scalarColumn(type, key[index]!))
+      const found: (PointRow | undefined)[] = []
+      this.#merge(this.#engine, place, state, columns, [0], found)
+      return found[0]
+    }
     if (state?.holdsRows === true) {
       const buffered = inMemory(state, serializeRow(layout.keyTypes, key))
       if (buffered !== undefined) return buffered.deleted ? undefined : buffered.row
     }
     const levels = state?.readable ?? place.levels
     return levels && lookUp(this.#runsOf(levels, place), key, layout, this.#inFile(wanted))
+  }
+
+  #merge(
+    engine: MergeEngine,
+    place: BucketPlace,
+    state: BucketWriter | undefined,
+    keys: readonly Column[],
+    rows: readonly number[],
+    found: (PointRow | undefined)[],
+  ): void {
+    const { layout } = this.#core
+    const levels = state?.levels ?? place.levels
+    const runs = levels === undefined ? [] : this.#runsOf(levels, place)
+    const memory = state?.holdsRows === true ? recordsInMemory(state, keys, rows, layout, engine) : []
+    lookUpMerged({ runs, memory, layout, engine }, keys, rows, found)
   }
 
   #runsOf(levels: Levels, place: BucketPlace): readonly LookupRun[] {
@@ -237,10 +263,6 @@ export class PointReads {
   }
 }
 
-function keyAt(columns: readonly Column[], row: number): readonly Scalar[] {
-  return columns.map((column) => scalarAt(column, row) as Scalar)
-}
-
 /** Positions of the keys, smallest key first. */
 function inKeyOrder(columns: readonly Column[], types: KeyTypes, rows: number): number[] {
   const order: number[] = []
@@ -252,15 +274,3 @@ function inKeyOrder(columns: readonly Column[], types: KeyTypes, rows: number): 
 }
 
 type KeyTypes = Parameters<typeof keysOf>[1]
-
-/** The newest uncommitted row of a key that no file holds yet. */
-function inMemory(bucket: BucketWriter, key: Uint8Array): { deleted: boolean; row: MemoryRow } | undefined {
-  const buffers = [...bucket.flushing.map((flushing) => flushing.buffer), ...(bucket.buffer ? [bucket.buffer] : [])]
-  for (let index = buffers.length - 1; index >= 0; index--) {
-    const row = buffers[index]!.find(key)
-    if (row < 0) continue
-    const rows = buffers[index]!.view()
-    return { deleted: rows.kinds[row] === DELETE, row: { batch: rows.values, row } }
-  }
-  return undefined
-}

@@ -4,6 +4,7 @@ import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import { sliceBatch } from '../../formats/column/slice.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import { rowCompare } from '../../formats/row/key-compare.ts'
+import { isPlain } from '../options/merge-spec.ts'
 import { keyBounds, partitionBounds, valueBounds } from '../plan/bounds.ts'
 import { bucketId, partitionId } from '../plan/entry-id.ts'
 import { kvLayout, partitionFields } from '../plan/kv-layout.ts'
@@ -200,11 +201,11 @@ function groupByPartition(places: readonly Place[]): readonly (readonly Place[])
 /** Leaves out files that cannot match, and sorts rows in memory so that tasks can merge them in. */
 async function scanBucket(core: TableCore, request: ScanRequest, place: Place): Promise<ScanBucket> {
   const folder = core.dataPaths.bucketFolder(place.partition, place.bucket)
-  return { folder, files: pruned(core, request, place.files), memory: await sortedRows(core, place, request.signal) }
+  return { folder, files: pruned(core, request, place), memory: await sortedRows(core, place, request.signal) }
 }
 
-function pruned(core: TableCore, { where, range }: ScanRequest, files: readonly DataFile[]): readonly DataFile[] {
-  const { layout, schema, compareKeys } = core
+function pruned(core: TableCore, { where, range }: ScanRequest, { files, rows }: Place): readonly DataFile[] {
+  const { layout, schema, spec, compareKeys } = core
   const filter = both(where, rangeFilter(layout.keys[0]!.name, range))
   if (filter === undefined) return files
   return pruneFiles(
@@ -216,7 +217,9 @@ function pruned(core: TableCore, { where, range }: ScanRequest, files: readonly 
       valueBounds: (file) => valueBounds(file, core.schemaOf(file.schemaId)?.fields ?? [], schema.fields),
       // Each row that shows is the only one of its key, but for rows that no commit holds.
       mergedOnWrite: hidesLevel0(core.options) && files.every((file) => file.level > 0),
-      combinesRows: false,
+      combinesRows: spec.engine === 'partial-update' || spec.engine === 'aggregation',
+      // An older row of a file may stand against a newer one in memory.
+      keysOnly: rows.length > 0 && !isPlain(spec),
     },
     compareKeys,
   )
@@ -237,10 +240,10 @@ async function sortedRows(
   core: TableCore,
   { rows }: Place,
   signal: AbortSignal | undefined,
-): Promise<Batch | undefined> {
-  if (rows.length === 0) return undefined
+): Promise<readonly Batch[]> {
+  if (rows.length === 0) return []
   const { executor } = core.services
-  return (await submit(executor, { kind: 'sort', table: core.taskTable, rows }, signal)).batch
+  return (await submit(executor, { kind: 'sort', table: core.taskTable, rows }, signal)).runs
 }
 
 function uncommittedPaths(core: TableCore, writer: TableWriter): readonly string[] {

@@ -6,13 +6,13 @@ import type { Keys } from '../api/keys.ts'
 import { asTableError } from '../api/value-errors.ts'
 import { TableError } from '../errors.ts'
 import { checkCall, shown } from '../options/check-call.ts'
-import { DELETE, INSERT } from '../write/buffer.ts'
 import type { WriteBatch } from '../write/writer.ts'
 import { AutoCommitter, checkLimits } from './auto-commit.ts'
 import { CommitHistory } from './commit-history.ts'
 import { RowEncoder } from './encode.ts'
 import type { HandleOptions } from './handle-options.ts'
 import { infoOf } from './inspect.ts'
+import { RowKinds } from './row-kinds.ts'
 import type { TableState } from './state.ts'
 
 /** Identifiers of batch writers of other engines. */
@@ -22,6 +22,7 @@ const BATCH_IDENTIFIER = 9223372036854775807n
 export class RowWrites {
   readonly state: TableState
   readonly #encoder: RowEncoder
+  readonly #kinds: RowKinds
   readonly #auto: AutoCommitter | undefined
   readonly #newHistory: () => CommitHistory
   /** The commits of the handle's user. A user of our own is made up with the first: see `nodeRandom`. */
@@ -35,7 +36,8 @@ export class RowWrites {
   constructor(state: TableState, keys: Keys, options: HandleOptions) {
     const { core } = state
     this.state = state
-    this.#encoder = new RowEncoder(core.schema, options.forms, keys)
+    this.#encoder = new RowEncoder(core.schema, options.forms, keys, core.spec)
+    this.#kinds = new RowKinds(core.schema, core.options, core.spec)
     const prefix = core.options['commit.user-prefix']
     this.#newHistory = () => {
       const user = options.commitUser ?? (prefix === undefined ? '' : `${prefix}_`) + core.store.random.uuid()
@@ -72,8 +74,8 @@ export class RowWrites {
     this.#warm()
     const batches = mutations.map((mutation): WriteBatch => {
       if (typeof mutation === 'object' && mutation !== null && Object.keys(mutation).length === 1) {
-        if ('put' in mutation) return { kind: INSERT, values: this.#encoder.rows(listOf(mutation.put)) }
-        if ('delete' in mutation) return { kind: DELETE, values: this.#encoder.deletes(listOf(mutation.delete)) }
+        if ('put' in mutation) return this.#kinds.ofPut(this.#encoder.rows(listOf(mutation.put)))
+        if ('delete' in mutation) return this.#kinds.ofDelete(this.#encoder.deletes(listOf(mutation.delete)))
       }
       throw new TableError('INVALID', 'A mutation is { put: rows } or { delete: keys }. Give one of them.', {
         value: mutation,
@@ -87,7 +89,7 @@ export class RowWrites {
     this.#warm()
     const converted = this.#convert(batch)
     converted.catch(() => undefined)
-    await this.#inOrder(async () => [{ kind: INSERT, values: await converted }], signal)
+    await this.#inOrder(async () => [this.#kinds.ofPut(await converted)], signal)
   }
 
   /** Whoever writes will commit: threads start while rows come in. */

@@ -10,6 +10,7 @@ import type {
   CommitOptions,
   CommitResult,
   CompactOptions,
+  Deleted,
   Mutation,
   ReadOptions,
   ScanOptions,
@@ -74,8 +75,12 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
     await this.#writable().write([{ put: rows }], options.signal)
   }
 
-  /** Deletes rows by key; a key that has no row is fine. */
-  async delete(keys: Key | readonly Key[], options: CallOptions = {}): Promise<void> {
+  /**
+   * Deletes rows by key; a key that has no row is fine. Tables with a `sequence.field`, sequence groups or an aggregation take rows: the
+   * key, and the columns that say how new the delete is or what it takes back. `INVALID` naming the option that is missing when
+   * the table's merge engine cannot take rows back.
+   */
+  async delete(keys: Deleted<Input, Key> | readonly Deleted<Input, Key>[], options: CallOptions = {}): Promise<void> {
     checkCall('delete', options, CALL)
     await this.#writable().write([{ delete: keys }], options.signal)
   }

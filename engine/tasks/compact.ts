@@ -42,8 +42,7 @@ export async function runCompact(task: CompactTask, context: TaskContext): Promi
       }
     }
   } catch (error) {
-    for (const file of [...rewritten, ...changelog])
-      await context.fs.unlink(`${task.folder}/${file.name}`).catch(() => undefined)
+    await files.remove([...rewritten, ...changelog])
     throw error
   } finally {
     await spill.remove()

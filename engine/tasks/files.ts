@@ -1,7 +1,9 @@
-import type { Batch, Column } from '../../formats/column/column.ts'
 import { dataFileName } from '../../formats/meta/names.ts'
 import type { DataFile, TableSchema } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
+import { createMergeEngine } from '../merge/engines/create.ts'
+import type { MergeEngine } from '../merge/reduce.ts'
+import { mergeSpec } from '../options/merge-spec.ts'
 import { type ResolvedOptions, resolve } from '../options/resolve.ts'
 import { type KvLayout, kvLayout } from '../plan/kv-layout.ts'
 import { changelogFileOptions, dataFileOptions } from '../store/data-file-options.ts'
@@ -12,7 +14,7 @@ import { RollingWriter } from '../store/rolling-writer.ts'
 import type { PageShelves } from '../store/shelf.ts'
 import { readVector } from '../store/vectors.ts'
 import type { TaskContext } from './context.ts'
-import type { BufferedRows, TaskTable } from './task.ts'
+import type { TaskTable } from './task.ts'
 
 /** What to leave out of a data file; see `DataFileRead`. */
 export type OpenOptions = Pick<DataFileRead, 'prune' | 'unread' | 'reuse'> & {
@@ -31,6 +33,7 @@ export class BucketFiles {
   readonly #schemas: ReadonlyMap<number, TableSchema>
   readonly #footers: FooterCache
   #options: ResolvedOptions | undefined
+  #engine: MergeEngine | undefined
   #counter = 0
   bytesRead = 0
   pagesDecoded = 0
@@ -62,6 +65,12 @@ export class BucketFiles {
   get options(): ResolvedOptions {
     this.#options ??= resolve(this.table.schema.options)
     return this.#options
+  }
+
+  /** How rows of one key become one. */
+  get engine(): MergeEngine {
+    this.#engine ??= createMergeEngine(this.layout, mergeSpec(this.table.schema))
+    return this.#engine
   }
 
   /** Opens a data file, to be given back to `close`; what it yields has the layout of these files. */
@@ -96,6 +105,11 @@ export class BucketFiles {
     this.pagesDecoded += reader.pagesDecoded
   }
 
+  /** Removes files that a task wrote and nobody has heard of. */
+  async remove(files: readonly DataFile[]): Promise<void> {
+    for (const file of files) await this.context.fs.unlink(`${this.#folder}/${file.name}`).catch(() => undefined)
+  }
+
   /** A writer of new files at a level. */
   roll(level: number, source: 'append' | 'compact'): RollingWriter {
     return this.#roll(level, source, this.options['data-file.prefix'], dataFileOptions)
@@ -127,43 +141,6 @@ export class BucketFiles {
       })
     })
   }
-}
-
-/** Buffered rows as a KV batch in arrival order; key columns are the table's own columns, shared. */
-export function bufferedBatch(layout: KvLayout, rows: BufferedRows): Batch {
-  const count = rows.values.rows
-  const sequence = sequenceFrom(rows.firstSequence, count)
-  const byId = new Map<number, Column>(
-    rows.values.fields.map((field, index) => [field.id, rows.values.columns[index]!]),
-  )
-  return {
-    fields: layout.fields,
-    rows: count,
-    columns: [
-      ...layout.keys.map((key) => byId.get(key.id)!),
-      { kind: 'fixed', length: count, values: sequence },
-      { kind: 'fixed', length: count, values: rows.kinds },
-      ...layout.values.map((field) => byId.get(field.id)!),
-    ],
-  }
-}
-
-/** Consecutive numbers, written as halves: no bigint a row. */
-function sequenceFrom(first: bigint, count: number): BigInt64Array {
-  const sequence = new BigInt64Array(count)
-  const halves = new Int32Array(sequence.buffer)
-  let low = Number(BigInt.asUintN(32, first))
-  let high = Number(first >> 32n)
-  for (let row = 0; row < count; row++) {
-    halves[row * 2] = low
-    halves[row * 2 + 1] = high
-    low++
-    if (low === 0x100000000) {
-      low = 0
-      high++
-    }
-  }
-  return sequence
 }
 
 /** Throws `ABORTED` once the flag is set. */

@@ -1,12 +1,12 @@
 import type { Batch } from '../../formats/column/column.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
-import { rowCompare } from '../../formats/row/key-compare.ts'
 import { deduplicate } from '../merge/engines/deduplicate.ts'
 import { mergeRuns } from '../merge/merge.ts'
+import type { MergeEngine } from '../merge/reduce.ts'
 import { type TopChanges, tellTopChanges } from '../merge/top-changes.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
-import { maxSequence } from '../plan/levels.ts'
+import { byAge, levelApart, oldestFirst } from '../plan/run-order.ts'
 import type { SortedRun } from '../plan/types.ts'
 import type { BucketFiles } from './files.ts'
 import { rowsIn } from './key-range.ts'
@@ -19,7 +19,8 @@ const MAX_BATCH_ROWS = 8192
 
 /**
  * The rows of a section by key, each key once: scan and compaction read through this. With a spill folder, runs past
- * `sort-spill-threshold` are first merged into spill files, the smallest ones first; a scan, which comes back for each
+ * `sort-spill-threshold` are first merged into spill files, the smallest ones first, or the oldest where more than the newest row of
+ * a key counts; a scan, which comes back for each
  * stretch of rows, has none. Nothing is read before the first row is asked for. While runs are spilled it gives batches without
  * rows, so that the caller can pause.
  */
@@ -31,48 +32,42 @@ export function* mergeSection(
 ): Generator<Batch> {
   const threshold = files.options['sort-spill-threshold']
   const { changes } = options
-  const apart = changes === undefined ? runs : topApart(runs, changes.top, files.layout)
+  const shaped = changes === undefined ? runs : levelApart(runs, changes.top, files.layout)
+  // What a delete does may depend on all older rows: then nothing is merged before they are at hand.
+  const spills = spill !== undefined && files.engine.apart === undefined
+  const apart = spills && files.engine !== deduplicate ? byAge(shaped, files.layout) : shaped
   let inputs: Input[] = [...apart].sort(oldestFirst).map((run) => ({
     bytes: run.bytes,
     before: run.level === changes?.top,
     batches: () => runBatches(files, run.files, options),
   }))
-  while (spill !== undefined && inputs.length > threshold) {
-    const bySize = inputs.filter((input) => !input.before).sort((a, b) => a.bytes - b.bytes)
-    const smallest = new Set(bySize.slice(0, Math.min(threshold, inputs.length - threshold + 1)))
-    const group = inputs.filter((input) => smallest.has(input))
+  while (spills && inputs.length > threshold) {
+    const count = Math.min(threshold, inputs.length - threshold + 1)
+    const early = new Set(earlyOnes(inputs, files.engine).slice(0, count))
+    const group = inputs.filter((input) => early.has(input))
     const steps = spill.write(merge(files, group, { reuse: options.reuse }), files.context.codecs)
     let step = steps.next()
     for (; step.done !== true; step = steps.next()) yield { fields: files.layout.fields, rows: 0, columns: [] }
     const spilled = { ...step.value, before: false }
     // Equal sequence numbers of one key are told apart by position only, so the spilled run stands where its newest was.
     const at = inputs.indexOf(group.at(-1)!)
-    inputs = inputs.flatMap((input, index) => (index === at ? spilled : smallest.has(input) ? [] : input))
+    inputs = inputs.flatMap((input, index) => (index === at ? spilled : early.has(input) ? [] : input))
   }
-  const newest = options.newest
-  if (newest !== undefined) inputs.push({ bytes: 0, before: false, batches: () => [newest] })
+  for (const batch of options.newest ?? []) inputs.push({ bytes: 0, before: false, batches: () => [batch] })
   yield* merge(files, inputs, options)
 }
 
 interface SectionOptions extends RunOptions {
-  /** Rows in memory, newer than any run. */
-  readonly newest?: Batch | undefined
+  /** Sorted rows in memory, newer than any run: batches, oldest first. */
+  readonly newest?: readonly Batch[]
   /** Tells what the merge changes against the rows of level `top`. */
   readonly changes?: (Pick<TopChanges, 'rules' | 'tell'> & { readonly top: number }) | undefined
 }
 
-/** Runs mix levels. The files of the level that changes are told against become a run of their own: rows do not say where they are from. */
-function topApart(runs: readonly SortedRun[], level: number, { keyTypes }: KvLayout): readonly SortedRun[] {
-  const compareKeys = rowCompare(keyTypes)
-  const top = runs.flatMap((run) => run.files.filter((file) => file.level === level))
-  const others = runs.map((run) => run.files.filter((file) => file.level !== level))
-  return [top.sort((a, b) => compareKeys(a.minKey, b.minKey)), ...others]
-    .filter((files) => files.length > 0)
-    .map((files) => ({
-      level: Math.max(...files.map((file) => file.level)),
-      files,
-      bytes: files.reduce((sum, file) => sum + file.bytes, 0),
-    }))
+/** In which order inputs are merged into spill files: the smallest first, or, where more than the newest row of a key counts, the oldest. */
+function earlyOnes(inputs: readonly Input[], engine: MergeEngine): readonly Input[] {
+  const rows = inputs.filter((input) => !input.before)
+  return engine === deduplicate ? rows.sort((a, b) => a.bytes - b.bytes) : rows
 }
 
 /** What to read of a run, and how: `prune` drops pages, `range` cuts rows exactly. */
@@ -95,8 +90,7 @@ function merge(
   inputs: readonly Input[],
   { reuse, changes }: Pick<SectionOptions, 'reuse' | 'changes'>,
 ): Generator<Batch> {
-  const { layout, options } = files
-  const engine = deduplicate
+  const { layout, options, engine } = files
   const before = inputs.findIndex((input) => input.before)
   return mergeRuns(
     inputs.map((input) => input.batches()),
@@ -129,16 +123,4 @@ export function* runBatches(files: BucketFiles, run: readonly DataFile[], option
 export function rowsOfBytes(file: DataFile, layout: KvLayout, bytes: number, maxRows: number): number {
   const rowBytes = Math.max(1, file.bytes / Math.max(1, file.rows), layout.fields.length / 8)
   return Math.max(1, Math.min(maxRows, Math.floor(bytes / rowBytes)))
-}
-
-/** Higher levels are older; on a level the smaller sequence numbers are. Runs of a section may mix levels: the lowest counts. */
-function oldestFirst(a: SortedRun, b: SortedRun): number {
-  const level = lowestLevel(b) - lowestLevel(a)
-  if (level !== 0) return level
-  const [first, second] = [maxSequence(a.files), maxSequence(b.files)]
-  return first < second ? -1 : first > second ? 1 : 0
-}
-
-function lowestLevel(run: SortedRun): number {
-  return Math.min(...run.files.map((file) => file.level))
 }

@@ -7,6 +7,7 @@ import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import { batchBytes } from '../../formats/column/size.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import { dropDeletes } from '../merge/filters.ts'
+import { columnsToMerge, mergeSpec } from '../options/merge-spec.ts'
 import { type KvLayout, kvLayout } from '../plan/kv-layout.ts'
 import type { SortedRun } from '../plan/types.ts'
 import type { TaskContext } from './context.ts'
@@ -45,8 +46,9 @@ interface Part {
  * state between calls: the result says where the next call goes on, so no thread waits for a slow consumer.
  */
 export async function runRead(task: ReadTask, context: TaskContext): Promise<ReadResult> {
-  const extra = task.where === undefined ? [] : columnsOf(task.where).filter((name) => !task.columns.includes(name))
-  const layout = kvLayout(task.table.schema, [...task.columns, ...extra])
+  const tested = task.where === undefined ? [] : columnsOf(task.where)
+  const read = [...new Set([...task.columns, ...tested])]
+  const layout = kvLayout(task.table.schema, [...read, ...columnsToMerge(mergeSpec(task.table.schema), read)])
   const files = new BucketFiles(context, task.table, task.folder, '', layout, context.shelf)
   const batches: Batch[] = []
   let rows = 0
@@ -83,9 +85,9 @@ function* partsOf(task: ReadTask, files: BucketFiles): Generator<Part> {
   const { layout } = files
   const { range, reverse } = task
   const prune = keyParts(task.where, layout)
-  if (task.memory !== undefined) {
+  if (task.memory.length > 0) {
     // Uncommitted rows may meet any section: all of them become runs of one merge.
-    const newest = cutToRange(narrow(task.memory, layout), layout, range)
+    const newest = task.memory.map((batch) => cutToRange(narrow(batch, layout), layout, range))
     const runs = chainSections(task.sections)
     if (reverse) yield* mergedBack(task, files, runs, prune, newest)
     else yield* byKey(mergeSection(files, runs, undefined, { prune, range, newest }), layout)
@@ -94,7 +96,7 @@ function* partsOf(task: ReadTask, files: BucketFiles): Generator<Part> {
   const sections = reverse ? task.sections.toReversed() : task.sections
   for (const [index, { runs }] of sections.entries()) {
     if (runs.length === 1) yield* straight(task, files, runs[0]!, index === 0 ? task.skipRows : 0)
-    else if (reverse) yield* mergedBack(task, files, runs.map(asRun), prune, undefined)
+    else if (reverse) yield* mergedBack(task, files, runs.map(asRun), prune, [])
     else yield* byKey(mergeSection(files, runs.map(asRun), undefined, { prune, range }), layout)
   }
 }
@@ -105,7 +107,7 @@ function* mergedBack(
   files: BucketFiles,
   runs: readonly SortedRun[],
   prune: Predicate | undefined,
-  memory: Batch | undefined,
+  memory: readonly Batch[],
 ): Generator<Part> {
   const { layout } = files
   let { range } = task
@@ -113,7 +115,7 @@ function* mergedBack(
     const rows = clamp(task.maxRows, MIN_BACK_ROWS, STRAIGHT_ROWS)
     const start = pieceBelow(files, runs, memory, range, rows)
     const piece = start === undefined ? range : { lower: { values: start, inclusive: true }, upper: range.upper }
-    const newest = memory && cutToRange(memory, layout, piece)
+    const newest = memory.map((batch) => cutToRange(batch, layout, piece))
     const batches = [...mergeSection(files, runs, undefined, { prune, range: piece, newest })].reverse()
     for (const batch of batches.slice(0, -1)) yield { batch, next: undefined }
     const next = start && ((): ReadPosition => ({ kind: 'key', values: start }))

@@ -18,7 +18,7 @@ import type { KeyRange } from './task.ts'
 export function pieceBelow(
   files: BucketFiles,
   runs: readonly SortedRun[],
-  memory: Batch | undefined,
+  memory: readonly Batch[],
   range: KeyRange,
   rows: number,
 ): readonly Scalar[] | undefined {
@@ -26,9 +26,9 @@ export function pieceBelow(
   const offer = (key: readonly Scalar[]): void => {
     if (start === undefined || compareKeys(key, start) > 0) start = key
   }
-  if (memory !== undefined && memory.rows > rows) {
-    const row = memory.rows - rows
-    offer(files.layout.keyIndexes.map((index) => scalarAt(memory.columns[index]!, row)!))
+  for (const batch of memory) {
+    if (batch.rows <= rows) continue
+    offer(files.layout.keyIndexes.map((index) => scalarAt(batch.columns[index]!, batch.rows - rows)!))
   }
   for (const file of runs.flatMap((run) => run.files)) {
     if (file.rows <= rows) continue

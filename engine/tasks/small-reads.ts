@@ -26,7 +26,7 @@ export async function readIfSmall(task: ReadTask, context: TaskContext): Promise
  */
 function isSmall(task: ReadTask, context: TaskContext): boolean {
   const files = task.sections.flatMap(({ runs }) => runs.flat())
-  if (files.length > SMALL_FILES || (task.memory?.rows ?? 0) > SMALL_ROWS) return false
+  if (files.length > SMALL_FILES || task.memory.some(({ rows }) => rows > SMALL_ROWS)) return false
   if (sum(files, 'rows') <= FEW_ROWS && sum(files, 'bytes') <= FEW_BYTES) return true
   const within = rangePredicate(task)
   if (within === undefined) return false

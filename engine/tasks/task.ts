@@ -61,7 +61,7 @@ export interface RenumberTask extends BucketTask {
   readonly offset: bigint
 }
 
-/** Sorts buffered rows into one KV batch in shared memory, for scans that must see them. */
+/** Sorts buffered rows into KV batches in shared memory, for scans that must see them. */
 export interface SortTask {
   readonly kind: 'sort'
   readonly table: TaskTable
@@ -108,8 +108,8 @@ export interface ReadTask {
   readonly skipRows: number
   /** Row of the only file behind which another task reads; undefined = all is read. Not in reverse. */
   readonly stopRow: number | undefined
-  /** A KV batch of uncommitted rows, sorted, newer than any file. With it there is one section at most. */
-  readonly memory: Batch | undefined
+  /** KV batches of uncommitted rows, sorted, oldest first, newer than any file. With them all sections are merged as one. */
+  readonly memory: readonly Batch[]
   /** Columns of the result. */
   readonly columns: readonly string[]
   /** Put key columns, sequence number and kind in front, so that the results of buckets can be merged. */
@@ -157,7 +157,7 @@ export interface FilesResult {
 
 export interface SortResult {
   readonly kind: 'sort'
-  readonly batch: Batch
+  readonly runs: readonly Batch[]
 }
 
 export type Task = FlushTask | CompactTask | RenumberTask | SortTask | ReadTask

@@ -7,7 +7,7 @@ import { compactionFits, type FinishedCompaction } from '../plan/fits.ts'
 import { buildLevels, filesOf, type Levels, maxSequence, replaceFiles } from '../plan/levels.ts'
 import { withoutLevel0 } from '../plan/visible.ts'
 import type { BufferedRows } from '../tasks/task.ts'
-import { type DELETE, type INSERT, WriteBuffer } from './buffer.ts'
+import { type RowKinds, WriteBuffer } from './buffer.ts'
 
 /** Rows on their way to a level-0 file. They stay here, readable, until the file has landed. */
 export interface Flushing {
@@ -107,10 +107,10 @@ export class BucketWriter {
     return this.#flushing.reduce((sum, { buffer }) => sum + buffer.bytes, this.#buffer?.bytes ?? 0)
   }
 
-  append(values: Batch, kind: typeof INSERT | typeof DELETE, rows?: Uint32Array): void {
+  append(values: Batch, kinds: RowKinds, rows?: Uint32Array): void {
     this.#buffer ??= new WriteBuffer(this.#shape.fields, this.#shape.keys, this.#nextSequence, this.#size)
     const before = this.#buffer.rows
-    this.#buffer.append(values, kind, rows)
+    this.#buffer.append(values, kinds, rows)
     this.#nextSequence += BigInt(this.#buffer.rows - before)
   }
 

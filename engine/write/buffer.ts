@@ -4,9 +4,8 @@ import { serializeRowAt } from '../../formats/row/binary-row.ts'
 import type { DataType, Field } from '../../formats/types/row-type.ts'
 import type { BufferedRows } from '../tasks/task.ts'
 
-/** Kind of a record as stored: +I and -D are all that this library writes. */
-export const INSERT = 0
-export const DELETE = 3
+/** `_VALUE_KIND` of rows: of all of them, or one a row. */
+export type RowKinds = number | Int8Array
 
 const KIND_FIELD: Field = { id: -1, name: '_VALUE_KIND', type: { kind: 'tinyint', nullable: false } }
 
@@ -22,8 +21,9 @@ export class WriteBuffer {
   readonly #rows: BatchBuilder
   /** The last view, while it shows all rows. */
   #view: BufferedRows | undefined
+  /** The newest row of each key; of each row the one before it of its key, or -1. */
   #index: Map<string, number> | undefined
-  #indexed = 0
+  readonly #previous: number[] = []
 
   /**
    * `fields` are all columns of the table, `keys` the indexes of the trimmed primary key among them. `size` is how large the
@@ -55,14 +55,15 @@ export class WriteBuffer {
     return this.#rows.byteLength
   }
 
-  /** Appends the chosen rows of a batch of all columns, all with one kind. */
-  append(values: Batch, kind: typeof INSERT | typeof DELETE, rows?: Uint32Array): void {
+  /** Appends the chosen rows of a batch of all columns; of one kind, or with a kind a row. */
+  append(values: Batch, kinds: RowKinds, rows?: Uint32Array): void {
     const count = rows?.length ?? values.rows
-    const kinds: Column = { kind: 'fixed', length: values.rows, values: new Int8Array(values.rows).fill(kind) }
+    const each = typeof kinds === 'number' ? new Int8Array(values.rows).fill(kinds) : kinds
+    const column: Column = { kind: 'fixed', length: values.rows, values: each }
     if (count > 0) {
       this.#view = undefined
       this.#rows.appendBatch(
-        { fields: this.#rows.fields, rows: values.rows, columns: [...values.columns, kinds] },
+        { fields: this.#rows.fields, rows: values.rows, columns: [...values.columns, column] },
         rows,
       )
     }
@@ -87,14 +88,23 @@ export class WriteBuffer {
    */
   find(key: Uint8Array): number {
     this.#index ??= new Map()
-    if (this.#indexed < this.rows) {
+    if (this.#previous.length < this.rows) {
       const { columns } = this.#rows.view()
       const keys = this.#keys.map((index) => columns[index]!)
-      for (; this.#indexed < this.rows; this.#indexed++) {
-        this.#index.set(textOf(serializeRowAt(this.#keyTypes, keys, this.#indexed)), this.#indexed)
+      for (let row = this.#previous.length; row < this.rows; row++) {
+        const text = textOf(serializeRowAt(this.#keyTypes, keys, row))
+        this.#previous.push(this.#index.get(text) ?? -1)
+        this.#index.set(text, row)
       }
     }
     return this.#index.get(textOf(key)) ?? -1
+  }
+
+  /** All rows of a key, newest first; costs what `find` does. */
+  findAll(key: Uint8Array): readonly number[] {
+    const rows: number[] = []
+    for (let row = this.find(key); row >= 0; row = this.#previous[row]!) rows.push(row)
+    return rows
   }
 }
 

@@ -7,7 +7,7 @@ import { checkAborted, untilAborted } from '../tasks/abort.ts'
 import { newCancelFlag, submit, type TaskExecutor } from '../tasks/submit.ts'
 import type { FilesResult, FlushTask, RenumberTask, TaskTable } from '../tasks/task.ts'
 import type { BucketWriter } from './bucket-writer.ts'
-import type { DELETE, INSERT } from './buffer.ts'
+import type { RowKinds } from './buffer.ts'
 import type { Router } from './route.ts'
 
 const WRITE_ABORTED = 'The write was aborted. Nothing of it was kept.'
@@ -31,9 +31,9 @@ export interface WriterHost {
   readonly sweep: (bucket: BucketWriter, fileUuid: string) => Promise<void>
 }
 
-/** One kind of rows, all columns of the table. */
+/** Rows of all columns of the table, and what they do. */
 export interface WriteBatch {
-  readonly kind: typeof INSERT | typeof DELETE
+  readonly kinds: RowKinds
   readonly values: Batch
 }
 
@@ -83,15 +83,15 @@ export class TableWriter {
 
   /** Appends the batches, in order, as one unit: a commit sees all of them or none. */
   async write(batches: readonly WriteBatch[], signal?: AbortSignal): Promise<void> {
-    const routed = batches.flatMap(({ kind, values }) =>
-      this.#host.route(values).map((route) => ({ ...route, kind, values })),
+    const routed = batches.flatMap(({ kinds, values }) =>
+      this.#host.route(values).map((route) => ({ ...route, kinds, values })),
     )
     checkAborted(signal, WRITE_ABORTED)
     await this.#room(signal)
     // Only now: a discard may have forgotten buckets meanwhile. Opening one can fail (other bucket count): before anything is appended.
     const targets = routed.map(({ partition, bucket }) => this.bucket(partition, bucket))
-    routed.forEach(({ kind, values, rows }, index) => {
-      targets[index]!.append(values, kind, rows)
+    routed.forEach(({ kinds, values, rows }, index) => {
+      targets[index]!.append(values, kinds, rows)
     })
     for (const { values } of batches) this.uncommittedRows += values.rows
     this.#relieve()

@@ -3,7 +3,10 @@ import type { Option } from '../../engine/options/option.ts'
 import { patterns, registry } from '../../engine/options/registry.ts'
 import { code, sourcesIn } from './sources.ts'
 
-const engine = sourcesIn('engine').filter((path) => !path.startsWith('engine/options/'))
+/** Where options become what the engine goes by: looked at there is obeyed. */
+const specs = ['engine/options/merge-spec.ts', 'engine/options/record-expiry.ts']
+
+const engine = sourcesIn('engine').filter((path) => specs.includes(path) || !path.startsWith('engine/options/'))
 const text = engine.map(code).join('\n')
 
 /** Options whose value reaches the engine under another name. */

@@ -4,7 +4,7 @@ import type { MergeEngine, Reducer } from '../reduce.ts'
 /** Keeps the last row of each key, whatever its kind: Paimon's default merge engine. */
 export const deduplicate: MergeEngine = {
   name: 'deduplicate',
-  reducers({ source, row, groupEnd }, memory) {
+  reducers({ source, row, groupEnd }, _inputs, memory) {
     const groups = groupEnd.length
     if (groups === row.length) return always((inputs) => gather(inputs, source, row, groups, memory))
     const lastSource = new Uint16Array(groups)

@@ -1,8 +1,6 @@
 import { bool, int, list, long, MAX_INT, oneOf, string } from '../kinds.ts'
 import { kept, only, optional, unset, used } from '../option.ts'
 
-const NOT_DEDUPLICATE = 'only another merge engine looks at it, and such a table is refused by its merge-engine'
-const NO_SEQUENCE_FIELD = 'only sequence.field gives it a meaning, and such a table is refused by that'
 const NO_DYNAMIC = 'rows are not written to dynamic buckets by this version'
 
 /** Options that say what a table is: keys, buckets, partitions, how rows of one key become one. */
@@ -42,50 +40,52 @@ export const shapeOptions = {
   partition: kept(list, undefined, 'Partition columns, for SQL without them.', 'schema files hold them on their own', {
     immutable: true,
   }),
-  'merge-engine': only(
+  'merge-engine': used(
     'read',
     oneOf('deduplicate', 'partial-update', 'aggregation', 'first-row'),
-    ['deduplicate'],
+    'deduplicate',
     'How rows of one key become one.',
-    { immutable: true },
+    {
+      immutable: true,
+      accepts: (engine) => engine !== 'first-row',
+      only: 'deduplicate, partial-update or aggregation',
+    },
   ),
-  'sequence.field': unset('read', list, 'Columns that order the rows of a key before the order of writing does.'),
-  'sequence.field.sort-order': kept(
+  'sequence.field': optional(
+    'read',
+    list,
+    'Columns that order the rows of a key before the order of writing does; the last one wins.',
+  ),
+  'sequence.field.sort-order': used(
+    'read',
     oneOf('ascending', 'descending'),
     'ascending',
     'Whether the largest or the smallest sequence field wins.',
-    NO_SEQUENCE_FIELD,
   ),
-  'rowkind.field': unset('write', string, 'Column that says whether a row is an insert or a delete.', {
+  'rowkind.field': optional('write', string, 'Column of text that says what a row does: `+I`, `-U`, `+U` or `-D`.', {
     immutable: true,
   }),
-  'ignore-delete': only(
+  'ignore-delete': used(
     'read',
     bool,
-    [false],
-    'Drop deletes, those already in the files too: so it changes reads as well as writes.',
+    false,
+    'Drop deletes when they are written, and those that are in files already when they meet other rows of their key.',
     { aliases: ['first-row.ignore-delete', 'deduplicate.ignore-delete', 'partial-update.ignore-delete'] },
   ),
-  'ignore-update-before': kept(bool, false, 'Drop rows of kind -U when they are written.', 'no call writes such rows'),
-  'partial-update.remove-record-on-delete': kept(bool, false, 'A delete removes the whole row.', NOT_DEDUPLICATE, {
+  'ignore-update-before': used('write', bool, false, 'Drop rows of kind `-U` when they are written.'),
+  'partial-update.remove-record-on-delete': used('read', bool, false, 'A delete removes the whole row.', {
     immutable: true,
   }),
-  'partial-update.remove-record-on-sequence-group': kept(
+  'partial-update.remove-record-on-sequence-group': optional(
+    'read',
     list,
-    undefined,
     'Sequence groups whose deletes remove the whole row.',
-    NOT_DEDUPLICATE,
     { immutable: true },
   ),
-  'aggregation.remove-record-on-delete': kept(bool, false, 'A delete removes the whole row.', NOT_DEDUPLICATE, {
+  'aggregation.remove-record-on-delete': used('read', bool, false, 'A delete removes the whole row.', {
     immutable: true,
   }),
-  'fields.default-aggregate-function': kept(
-    string,
-    undefined,
-    'Aggregate function of columns that name none.',
-    NOT_DEDUPLICATE,
-  ),
+  'fields.default-aggregate-function': optional('read', string, 'Aggregate function of columns that name none.'),
   'partition.default-name': used(
     'read',
     string,
@@ -117,15 +117,13 @@ export const shapeOptions = {
   ),
 }
 
-const COUNT_LIMIT = MAX_INT
-
-/** Options with a name inside the key, `<f>`: a column. All belong to other merge engines than deduplicate. */
+/** Options with a name inside the key, `<f>`: a column, or columns with commas between them. */
 export const fieldOptions = {
-  'fields.<f>.aggregate-function': kept(string, undefined, 'Aggregate function of the column.', NOT_DEDUPLICATE),
-  'fields.<f>.ignore-retract': kept(bool, false, 'Aggregate as if deletes had not come.', NOT_DEDUPLICATE),
-  'fields.<f>.distinct': kept(bool, false, 'Collect each element once.', NOT_DEDUPLICATE),
-  'fields.<f>.list-agg-delimiter': kept(string, ',', 'Text between the elements of listagg.', NOT_DEDUPLICATE),
-  'fields.<f>.nested-key': kept(list, undefined, 'Key columns of the rows in a nested table.', NOT_DEDUPLICATE),
-  'fields.<f>.count-limit': kept(int(1), COUNT_LIMIT, 'Most rows of a nested table.', NOT_DEDUPLICATE),
-  'fields.<f>.sequence-group': kept(list, undefined, 'Columns ordered by the column, or columns.', NOT_DEDUPLICATE),
+  'fields.<f>.aggregate-function': optional('read', string, 'Aggregate function of the column.'),
+  'fields.<f>.ignore-retract': used('read', bool, false, 'Aggregate as if deletes had not come.'),
+  'fields.<f>.distinct': used('read', bool, false, 'Of `listagg` and `collect`: take each element once.'),
+  'fields.<f>.list-agg-delimiter': used('read', string, ',', 'Text between the elements of `listagg`.'),
+  'fields.<f>.nested-key': optional('read', list, 'Key columns of the rows in a nested table.'),
+  'fields.<f>.count-limit': used('read', int(1), MAX_INT, 'Most rows of a nested table.'),
+  'fields.<f>.sequence-group': optional('read', list, 'Columns that change together, in the order of these.'),
 }

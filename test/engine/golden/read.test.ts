@@ -18,18 +18,10 @@ import { listing } from '../../support/warehouses.ts'
 
 /** What this version does not read, and the option, column type or file format that it names. */
 const refused: Readonly<Record<string, string>> = {
-  agg: "option 'merge-engine' is 'aggregation'",
-  agg_retract: "option 'merge-engine' is 'aggregation'",
-  dedup_ignore_delete: "option 'ignore-delete' is 'true'",
   first_row: "option 'merge-engine' is 'first-row'",
   format_avro: 'data file of format avro',
   format_mixed: 'data file of format avro',
   format_orc: 'data file of format orc',
-  partial_update: "option 'merge-engine' is 'partial-update'",
-  partial_update_groups: "option 'merge-engine' is 'partial-update'",
-  partial_update_remove: "option 'merge-engine' is 'partial-update'",
-  sequence_field: "option 'sequence.field' is 'seq'",
-  sequence_field_desc: "option 'sequence.field' is 's1,s2'",
   types_multiset: 'MULTISET<STRING>',
   types_variant: 'VARIANT',
   uc_num_orc: 'data file of format orc',
@@ -47,7 +39,23 @@ const readOnly: Readonly<Record<string, string>> = {
   dv_partitioned: 'deletion-vectors.enabled',
   dynamic_bucket: 'bucket',
   partition_null: 'bucket',
-  rowkind_field: 'rowkind.field',
+}
+
+/** Where Paimon's own rows depend on when compaction ran we give those that do not: docs/adr/0007. */
+const betterThan: Readonly<Record<string, readonly JsonRow[]>> = {
+  'partial_update_remove 3': [
+    { id: 1, a: 1, b: 'x' },
+    { id: 2, a: null, b: 'again' },
+  ],
+}
+
+/** Columns whose elements have no order, by table. */
+const sets: Readonly<Record<string, string>> = { agg: 'f_distinct' }
+
+function ordered(row: JsonRow, table: string): JsonRow {
+  const column = sets[table]
+  const value = column && row[column]
+  return Array.isArray(value) ? { ...row, [column!]: [...value].sort() } : row
 }
 
 const readable = goldenCases.filter((name) => !Object.hasOwn(refused, name))
@@ -56,7 +64,7 @@ const readable = goldenCases.filter((name) => !Object.hasOwn(refused, name))
 const large = ['uc_long', 'uc_num', 'uc_num_wide']
 
 t.equal(goldenCases.length, 65, 'all golden tables are here')
-t.equal(readable.length, 50, 'tables that are read')
+t.equal(readable.length, 58, 'tables that are read')
 const filesBefore = readdirSync(goldenWarehouse, { recursive: true }).sort()
 
 const warehouse = await openWarehouse(goldenWarehouse, { readOnly: true, workers: 0 })
@@ -188,8 +196,8 @@ t.test('every snapshot that is still there is read as it was', async (t) => {
     for (const { snapshot, rows } of history) {
       if (rows === undefined) continue
       const old = schemaIn(goldenTable(name), schemaOfSnapshot.get(snapshot))
-      const expected = rows.map((row) => asRead(row, old, schema))
-      const found = await scanJson(table, schema, { snapshot })
+      const expected = (betterThan[`${name} ${snapshot}`] ?? rows).map((row) => ordered(asRead(row, old, schema), name))
+      const found = (await scanJson(table, schema, { snapshot })).map((row) => ordered(row, name))
       sameRows(t, inAnyOrder(found), inAnyOrder(expected), `${name} at snapshot ${snapshot}`)
       earlier++
     }

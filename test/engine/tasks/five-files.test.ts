@@ -143,7 +143,7 @@ t.test('five files in one compaction: A, B, C are rewritten, D and E move up wit
       reverse: false,
       skipRows: 0,
       stopRow: undefined,
-      memory: undefined,
+      memory: [],
       columns: ['k', 'v'],
       keys: false,
       range: {},

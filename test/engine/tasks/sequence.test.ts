@@ -1,6 +1,6 @@
 import t from 'tap'
 import { kvLayout } from '../../../engine/plan/kv-layout.ts'
-import { bufferedBatch } from '../../../engine/tasks/files.ts'
+import { bufferedBatch } from '../../../engine/tasks/buffered.ts'
 import type { FixedColumn } from '../../../formats/column/column.ts'
 import type { TableSchema } from '../../../formats/meta/types.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
+import { INSERT } from '../../../engine/merge/kinds.ts'
 import { buildLevels, filesOf } from '../../../engine/plan/levels.ts'
 import { BucketWriter } from '../../../engine/write/bucket-writer.ts'
-import { INSERT } from '../../../engine/write/buffer.ts'
 import type { Batch } from '../../../formats/column/column.ts'
 import type { DataFile } from '../../../formats/meta/types.ts'
 import type { Field } from '../../../formats/types/row-type.ts'

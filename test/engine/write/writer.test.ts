@@ -1,10 +1,10 @@
 import t from 'tap'
+import { INSERT } from '../../../engine/merge/kinds.ts'
 import { buildLevels } from '../../../engine/plan/levels.ts'
 import { nodeClock } from '../../../engine/ports/node-clock.ts'
 import { nodeRandom } from '../../../engine/ports/node-random.ts'
 import type { FilesResult, Task } from '../../../engine/tasks/task.ts'
 import { BucketWriter } from '../../../engine/write/bucket-writer.ts'
-import { INSERT } from '../../../engine/write/buffer.ts'
 import { TableWriter, type WriterHost } from '../../../engine/write/writer.ts'
 import type { Batch } from '../../../formats/column/column.ts'
 import type { DataFile } from '../../../formats/meta/types.ts'
@@ -83,7 +83,7 @@ t.test('numbers that another writer takes while a flush lands are never used aga
         )
       })
     })
-    await writer.write([{ kind: INSERT, values: rows(1, 2, 3) }])
+    await writer.write([{ kinds: INSERT, values: rows(1, 2, 3) }])
     await writer.flushed(writer.cut())
     await new Promise((done) => setImmediate(done))
     const [bucket] = writer.buckets
@@ -98,8 +98,8 @@ t.test('numbers that another writer takes while a flush lands are never used aga
 t.test('a write that waits for memory is not lost to a discard that comes before it', async (t) => {
   let end = () => {}
   const writer = writerOf(1, () => new Promise<void>((done) => (end = done)))
-  await writer.write([{ kind: INSERT, values: rows(1) }])
-  const waiting = writer.write([{ kind: INSERT, values: rows(2) }])
+  await writer.write([{ kinds: INSERT, values: rows(1) }])
+  const waiting = writer.write([{ kinds: INSERT, values: rows(2) }])
   await new Promise((done) => setImmediate(done))
   const forgotten = writer.forget()
   end()
@@ -128,7 +128,7 @@ t.test(
       },
       removed,
     )
-    await writer.write([{ kind: INSERT, values: rows(1, 2, 3) }])
+    await writer.write([{ kinds: INSERT, values: rows(1, 2, 3) }])
     const epoch = writer.cut()
     await t.rejects(writer.flushed(epoch), { message: 'no space' })
     t.same(removed, made, 'the file with the low numbers is gone')

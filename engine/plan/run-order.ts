@@ -1,0 +1,47 @@
+import type { DataFile } from '../../formats/meta/types.ts'
+import { rowCompare } from '../../formats/row/key-compare.ts'
+import type { KvLayout } from './kv-layout.ts'
+import { maxSequence } from './levels.ts'
+import type { SortedRun } from './types.ts'
+
+/** Higher levels are older; on a level the smaller sequence numbers are. Runs of a section may mix levels: the lowest counts. */
+export function oldestFirst(a: SortedRun, b: SortedRun): number {
+  const level = lowestLevel(b) - lowestLevel(a)
+  if (level !== 0) return level
+  const [first, second] = [maxSequence(a.files), maxSequence(b.files)]
+  return first < second ? -1 : first > second ? 1 : 0
+}
+
+/** Runs of files that are as old as each other: a level, or a file of level 0. */
+export function byAge(runs: readonly SortedRun[], layout: KvLayout): readonly SortedRun[] {
+  const ages = new Map<number | string, DataFile[]>()
+  for (const file of runs.flatMap((run) => run.files)) {
+    const age = file.level === 0 ? file.name : file.level
+    ages.set(age, [...(ages.get(age) ?? []), file])
+  }
+  return [...ages.values()].map((files) => runOf(inKeyOrder(files, layout)))
+}
+
+/** The files of one level as a run of their own: rows do not say where they are from. */
+export function levelApart(runs: readonly SortedRun[], level: number, layout: KvLayout): readonly SortedRun[] {
+  const own = runs.flatMap((run) => run.files.filter((file) => file.level === level))
+  const others = runs.map((run) => run.files.filter((file) => file.level !== level))
+  return [inKeyOrder(own, layout), ...others].filter((files) => files.length > 0).map(runOf)
+}
+
+function runOf(files: readonly DataFile[]): SortedRun {
+  return {
+    level: Math.max(...files.map((file) => file.level)),
+    files,
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+  }
+}
+
+function inKeyOrder(files: readonly DataFile[], { keyTypes }: KvLayout): readonly DataFile[] {
+  const compareKeys = rowCompare(keyTypes)
+  return [...files].sort((a, b) => compareKeys(a.minKey, b.minKey))
+}
+
+function lowestLevel(run: SortedRun): number {
+  return Math.min(...run.files.map((file) => file.level))
+}

@@ -1,0 +1,85 @@
+import type { Batch, Column } from '../../formats/column/column.ts'
+import { takeBatch } from '../../formats/column/gather.ts'
+import { compareRows } from '../../formats/column/key-bounds.ts'
+import { dropDeletes } from '../merge/filters.ts'
+import { mergeRuns } from '../merge/merge.ts'
+import type { MergeEngine } from '../merge/reduce.ts'
+import type { KvLayout } from '../plan/kv-layout.ts'
+import type { FileRow } from '../store/lookup-file.ts'
+import { RunWalk } from '../store/run-walk.ts'
+import type { LookupRun } from './lookup.ts'
+
+/** A row of a batch of the columns of the table. */
+export interface MergedRow {
+  readonly batch: Batch
+  readonly row: number
+}
+
+/** What keys are looked up in, where more than the newest record of a key counts. */
+export interface MergedSource {
+  /** Newest first. */
+  readonly runs: readonly LookupRun[]
+  /** Sorted KV batches of the keys that are newer than all runs, oldest first. */
+  readonly memory: readonly Batch[]
+  readonly layout: KvLayout
+  readonly engine: MergeEngine
+}
+
+/**
+ * The rows of keys of one bucket, into `found` at their positions: all records of a key, of all runs, merged as a scan merges
+ * them. `rows` are positions in the key columns, in ascending order of the keys. Decodes every column of the pages that hold a key.
+ */
+export function lookUpMerged(
+  { runs, memory, layout, engine }: MergedSource,
+  keys: readonly Column[],
+  rows: readonly number[],
+  found: (MergedRow | FileRow | undefined)[],
+): void {
+  const inputs = runs.toReversed().map(({ files }) => hits(new RunWalk(files, keys), keys, rows, layout))
+  const merged = mergeRuns([...inputs, ...memory.map((batch) => [batch])], {
+    keys: layout.keyIndexes,
+    keyTypes: layout.keyTypes,
+    sequence: layout.sequence,
+    engine,
+    sortEngine: 'loser-tree',
+  })
+  let next = 0
+  for (const each of merged) {
+    const batch = dropDeletes(each, layout.kind)
+    const own = layout.keyIndexes.map((index) => batch.columns[index]!)
+    const values = {
+      fields: layout.values,
+      rows: batch.rows,
+      columns: batch.columns.slice(layout.firstValue),
+    }
+    for (let row = 0; row < batch.rows; row++) {
+      while (compareRows(own, row, keys, rows[next]!) > 0) next++
+      for (; next < rows.length && compareRows(own, row, keys, rows[next]!) === 0; next++) {
+        found[rows[next]!] = { batch: values, row }
+      }
+    }
+  }
+}
+
+/** The records of the keys in one run, those of a block together; a key once. */
+function* hits(walk: RunWalk, keys: readonly Column[], rows: readonly number[], layout: KvLayout): Generator<Batch> {
+  const all = layout.fields.map((_, index) => index)
+  let block: FileRow | undefined
+  let picked: number[] = []
+  const taken = ({ file, block }: FileRow): Batch => {
+    const batch = { fields: layout.fields, rows: block.rows, columns: file.columns(block, all) }
+    return takeBatch(batch, Uint32Array.from(picked))
+  }
+  for (const [index, row] of rows.entries()) {
+    if (index > 0 && compareRows(keys, rows[index - 1]!, keys, row) === 0) continue
+    const hit = walk.find(row)
+    if (hit === undefined) continue
+    if (block !== undefined && hit.block !== block.block) {
+      yield taken(block)
+      picked = []
+    }
+    block = hit
+    picked.push(hit.row)
+  }
+  if (block !== undefined) yield taken(block)
+}
