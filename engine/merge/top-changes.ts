@@ -23,7 +23,7 @@ export function tellTopChanges({ engine, before, rules, tell }: TopChanges): Red
   const { arrange, ...rest } = engine
   return (parts, written, memory = heapMemory) => {
     const inputs = parts.map((part) => part.batch)
-    // Arranging may drop groups that only retract. They change nothing, and left in they would shift the rows of the result.
+    // What was arranged is told as it was merged.
     const order = arrange?.(written, inputs) ?? written
     const result = reduce(inputs, order, rest, memory)
     const { had, has } = sides(parts, order, before)

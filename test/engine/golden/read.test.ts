@@ -29,9 +29,7 @@ const refused: Readonly<Record<string, string>> = {
 
 /** What this version reads, and would not write, with the option in the way. */
 const readOnly: Readonly<Record<string, string>> = {
-  cl_expired: 'changelog-producer',
-  cl_full: 'changelog-producer',
-  cl_input: 'changelog-producer',
+  cl_expired: 'changelog.num-retained.max',
   cl_lookup: 'changelog-producer',
   cl_lookup_dedup: 'changelog-producer',
   dv: 'deletion-vectors.enabled',

@@ -94,6 +94,7 @@ t.test('deduplicate: ignored deletes, order by sequence fields, nulls lowest in 
     [
       ['+I', 1, 1],
       ['-D', 2, 1],
+      ['-U', 3, 1],
     ],
   )
   for (const [order, rows, newest] of [
