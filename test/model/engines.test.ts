@@ -1,0 +1,18 @@
+import t from 'tap'
+import { runEngine } from './engines/run.ts'
+import { tables } from './engines/tables.ts'
+import { runOptions } from './random-run.ts'
+
+// MODEL_SEED repeats a run exactly; MODEL_OPERATIONS says how long it is, over all kinds of tables.
+const { seed, operations } = runOptions()
+const STEPS = 60
+const rounds = Math.max(2, Math.round(operations / tables.length / STEPS))
+
+t.setTimeout(900_000)
+t.comment(`MODEL_SEED=${seed} MODEL_OPERATIONS=${operations}`)
+
+for (const table of tables) {
+  t.test(`${table.name}: rows are those of all writes merged at once, whatever was compacted in between`, async (t) => {
+    for (let round = 0; round < rounds; round++) await t.resolves(runEngine(table, seed + round, STEPS))
+  })
+}
