@@ -213,8 +213,6 @@ export const tables: readonly ModelTable[] = [
     { engine: 'partial-update', groups: [{ ...G[0]!, removes: true }, G[1]!] },
     { kinds: 'all', rising: ['g', 'h'] },
   ),
-  simple('first-row', {}, { engine: 'first-row' }, { kinds: 'puts' }),
-  simple('first-row, ignore-delete', { 'ignore-delete': 'true' }, { engine: 'first-row', ignoreDelete: true }),
   aggregation('numbers', {
     total: [int, { function: 'sum', bits: 32 }],
     tiny: [small, { function: 'sum', bits: 8 }],
