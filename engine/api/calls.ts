@@ -81,6 +81,41 @@ export interface ScanOptions<Input, Key, C extends string> extends ReadOptions<C
   readonly onStats?: (stats: ReadStats) => void
 }
 
+/** How a record changes its key: insert, update (the row before and the row after), delete. */
+export type RowKind = '+I' | '-U' | '+U' | '-D'
+
+/** Changes of one snapshot, in order: `rows[i]` is of kind `kinds[i]`. A snapshot may give several. */
+export interface ChangeBatch<Row> {
+  readonly snapshot: number
+  readonly kinds: readonly RowKind[]
+  readonly rows: readonly Row[]
+}
+
+export interface ChangesOptions<C extends string> extends CallOptions {
+  /** Id of a snapshot: changes after it. Default: all that there are. */
+  readonly from?: number
+  /** Id of a snapshot: changes up to it, its own too. Default: the newest. */
+  readonly to?: number
+  /** Columns of the rows, in this order; all when left out. */
+  readonly columns?: readonly C[]
+}
+
+export interface FollowOptions<C extends string> extends CallOptions {
+  /** Id of a snapshot: changes after it. Default: the newest one, so only what is still to come. */
+  readonly from?: number
+  /** Give the rows that are there first, as `+I`. Not together with `from`. */
+  readonly initial?: boolean
+  /**
+   * Name under which the table keeps how far this reader came. Where there is such a mark it goes on there, whatever `from` and
+   * `initial` say. Snapshots that it has not read are not expired.
+   */
+  readonly consumer?: string
+  /** Columns of the rows, in this order; all when left out. */
+  readonly columns?: readonly C[]
+  /** Milliseconds between looks for snapshots of other processes; 1000 when left out. */
+  readonly pollMillis?: number
+}
+
 type KeyObjectOf<Key> = Extract<Key, object>
 
 /** A scan or read whatever the types of the table. */

@@ -11,6 +11,7 @@ import { forwardAbort } from '../tasks/abort.ts'
 import type { TaskContext } from '../tasks/context.ts'
 import { newCancelFlag, submit, type TaskExecutor } from '../tasks/submit.ts'
 import type { KeyRange, ReadPosition, ReadResult, ReadSection, ReadTask, TaskTable } from '../tasks/task.ts'
+import { readHere } from './read-here.ts'
 
 /** One bucket as a scan sees it: files that cannot change, and rows that no file holds. */
 export interface ScanBucket {
@@ -159,16 +160,6 @@ async function readStretch(
   const result = (await readHere(task, scan.here)) ?? (await submit(scan.executor, task, scan.signal))
   scan.onRead?.(result)
   return result
-}
-
-/** What reads a stretch is loaded with the first that is asked for: point reads do without. */
-let smallReads: Promise<typeof import('../tasks/small-reads.ts')> | undefined
-
-async function readHere(task: ReadTask, context: TaskContext | undefined): Promise<ReadResult | undefined> {
-  if (context === undefined) return undefined
-  smallReads ??= import('../tasks/small-reads.ts')
-  const { readIfSmall } = await smallReads
-  return readIfSmall(task, context)
 }
 
 /** What is left of the range from a position on. */

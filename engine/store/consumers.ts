@@ -2,10 +2,12 @@ import { posix } from 'node:path'
 import { corrupt } from '../../formats/bytes/format-error.ts'
 import { parseJsonObject } from '../../formats/meta/json.ts'
 import { JsonFields } from '../../formats/meta/json-fields.ts'
-import { parseConsumerName } from '../../formats/meta/names.ts'
+import { consumerName, parseConsumerName } from '../../formats/meta/names.ts'
+import { TableError } from '../errors.ts'
 import type { FileSystem } from '../ports/file-system.ts'
 import { isMissing, withPath } from './errors.ts'
 import { listIfPresent } from './listing.ts'
+import { type Publisher, replace } from './publish.ts'
 
 /** A reader that goes from snapshot to snapshot and has left a mark: `consumer-<name>` = `{"nextSnapshot" : 2}`. */
 export interface Consumer {
@@ -20,15 +22,37 @@ export async function readConsumers(fs: FileSystem, folder: string): Promise<rea
   for (const entry of await listIfPresent(fs, folder)) {
     const name = entry.kind === 'directory' ? undefined : parseConsumerName(entry.name)
     if (name === undefined) continue
-    const path = posix.join(folder, entry.name)
-    try {
-      const nextSnapshot = await withPath(path, async () => parseNextSnapshot(await fs.readFile(path)))
-      consumers.push({ name, nextSnapshot })
-    } catch (error) {
-      if (!isMissing(error)) throw error
-    }
+    const nextSnapshot = await readConsumer(fs, posix.join(folder, entry.name))
+    if (nextSnapshot !== undefined) consumers.push({ name, nextSnapshot })
   }
   return consumers
+}
+
+/** Path of the mark of a consumer; `INVALID` for a name that no file can have. */
+export function consumerPath(folder: string, name: string): string {
+  if (name === '' || name.length > 200 || /[/\\\0]/.test(name)) {
+    throw new TableError(
+      'INVALID',
+      `consumer is ${JSON.stringify(name)}. Give 1 to 200 characters without slashes: it is a part of a file's name.`,
+      { option: 'consumer', value: name },
+    )
+  }
+  return posix.join(folder, consumerName(name))
+}
+
+/** How far a consumer came; undefined when it has left no mark. */
+export async function readConsumer(fs: FileSystem, path: string): Promise<number | undefined> {
+  try {
+    return await withPath(path, async () => parseNextSnapshot(await fs.readFile(path)))
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Leaves the mark of a consumer in one step. */
+export async function writeConsumer(publisher: Publisher, path: string, nextSnapshot: number): Promise<void> {
+  await replace(publisher, path, new TextEncoder().encode(`{\n  "nextSnapshot" : ${nextSnapshot}\n}`))
 }
 
 function parseNextSnapshot(bytes: Uint8Array): number {

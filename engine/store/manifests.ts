@@ -109,9 +109,11 @@ export class Manifests {
     return this.readAll(await this.deltaListOf(snapshot))
   }
 
-  /** The changelog files of a snapshot's commit. */
+  /** The changelog files of a snapshot's commit. The other lists may be gone. */
   async changelogEntries(snapshot: Snapshot): Promise<readonly ManifestEntry[]> {
-    return this.readAll((await this.listsOf(snapshot)).changelog ?? [])
+    const { changelogManifestList, changelogManifestListSize } = snapshot
+    if (changelogManifestList === undefined) return []
+    return this.readAll(await this.readList(changelogManifestList, changelogManifestListSize))
   }
 
   /**

@@ -3,6 +3,7 @@ import type { TableSchema } from '../../formats/meta/types.ts'
 import type { Field } from '../../formats/types/row-type.ts'
 import { resolve } from '../options/resolve.ts'
 import { partitionPaths } from '../plan/partition.ts'
+import { Changelogs } from './changelogs.ts'
 import { Indexes } from './indexes.ts'
 import { ManifestWriter } from './manifest-writer.ts'
 import { Manifests } from './manifests.ts'
@@ -17,6 +18,7 @@ export interface TableStore extends Publisher {
   readonly codecs: Codecs
   readonly paths: TablePaths
   readonly snapshots: Snapshots
+  readonly changelogs: Changelogs
   readonly schemas: Schemas
   readonly tags: Tags
   readonly manifests: Manifests
@@ -40,6 +42,7 @@ export function openTableStore(
     codecs,
     paths,
     snapshots: new Snapshots(publisher, paths.snapshots),
+    changelogs: new Changelogs(publisher, paths.changelogs),
     schemas: new Schemas(publisher, paths.schemas),
     tags: new Tags(publisher, paths.tags),
     manifests: new Manifests(publisher.fs, paths.manifests, codecs, cacheBytes),
@@ -54,6 +57,7 @@ export function branchStore(store: TableStore, branch: string): TableStore {
     ...store,
     paths,
     snapshots: new Snapshots(store, paths.snapshots),
+    changelogs: new Changelogs(store, paths.changelogs),
     schemas: new Schemas(store, paths.schemas),
     tags: new Tags(store, paths.tags),
   }

@@ -232,10 +232,13 @@ export class TableCore {
   async readSchemas(view: TableView): Promise<void> {
     if (this.#schemasRead.has(view)) return
     await this.#readSchema(view.snapshot.schemaId)
-    for (const bucket of bucketsOf(view)) {
-      for (const { schemaId } of bucket.files) if (!this.#schemas.has(schemaId)) await this.#readSchema(schemaId)
-    }
+    for (const bucket of bucketsOf(view)) await this.readSchemasOf(bucket.files)
     this.#schemasRead.add(view)
+  }
+
+  /** Loads the schemas of some files, as `readSchemas` does. */
+  async readSchemasOf(files: readonly DataFile[]): Promise<void> {
+    for (const { schemaId } of files) if (!this.#schemas.has(schemaId)) await this.#readSchema(schemaId)
   }
 
   async #readSchema(id: number): Promise<void> {

@@ -200,6 +200,21 @@ export class RowReads {
     return scan
   }
 
+  /** A scan of another kind, which `close` ends too; `stop` as in `ScanIterator`, `released` at its end. */
+  track<T>(start: () => AsyncGenerator<readonly T[]>, stop: () => void, released: () => void): ScanIterator<T> {
+    const scan: ScanIterator<T> = new ScanIterator<T>(
+      start,
+      () => {
+        released()
+        this.#scans.delete(scan)
+      },
+      undefined,
+      stop,
+    )
+    this.#scans.add(scan)
+    return scan
+  }
+
   /** Row objects of the batches of a scan, a list at a time. */
   async *rowLists(
     batches: AsyncGenerator<Batch>,
@@ -251,7 +266,7 @@ export class RowReads {
     checkCall('scan', options, SCAN_OPTIONS)
     const { range, partition } = this.#keys.range((options.range ?? {}) as Range<unknown>)
     return {
-      columns: this.#columns(options.columns),
+      columns: this.columns(options.columns),
       range,
       partition,
       where: options.where === undefined ? undefined : parseWhere(options.where, this.#core.schema.fields, this.#forms),
@@ -265,14 +280,15 @@ export class RowReads {
 
   #projection(columns: readonly string[] | undefined): Projection {
     const { schema } = this.#core
-    const names = this.#columns(columns)
+    const names = this.columns(columns)
     return {
       fields: names.map((name) => fieldNamed(schema, name)),
       indexes: names.map((name) => schema.fields.findIndex((field) => field.name === name)),
     }
   }
 
-  #columns(columns: readonly string[] | undefined): readonly string[] {
+  /** The columns asked for, each once; all by default. `INVALID` for one that the table lacks. */
+  columns(columns: readonly string[] | undefined): readonly string[] {
     const { schema } = this.#core
     if (columns === undefined) return schema.fields.map((field) => field.name)
     for (const name of columns) fieldNamed(schema, name)

@@ -17,6 +17,7 @@ export class ScanIterator<T> implements Scan<T> {
   readonly #start: () => AsyncGenerator<readonly T[]>
   readonly #release: () => void
   readonly #signal: AbortSignal | undefined
+  readonly #stop: () => void
   #stream: AsyncGenerator<readonly T[]> | undefined
   #items: readonly T[] = []
   #next = 0
@@ -24,10 +25,17 @@ export class ScanIterator<T> implements Scan<T> {
   #failure: { readonly error: unknown } | undefined
   #pulling: Promise<unknown> = Promise.resolve()
 
-  constructor(start: () => AsyncGenerator<readonly T[]>, release: () => void, signal: AbortSignal | undefined) {
+  /** `stop` is called when the scan is left, before anything waits for the stream: it ends what the stream waits for. */
+  constructor(
+    start: () => AsyncGenerator<readonly T[]>,
+    release: () => void,
+    signal: AbortSignal | undefined,
+    stop: () => void = () => undefined,
+  ) {
     this.#start = start
     this.#release = release
     this.#signal = signal
+    this.#stop = stop
   }
 
   next(): Promise<IteratorResult<T>> {
@@ -43,6 +51,7 @@ export class ScanIterator<T> implements Scan<T> {
     this.#next = 0
     if (!this.#ended) {
       this.#ended = true
+      this.#stop()
       await this.#stream?.return(undefined)
       this.#release()
     }

@@ -7,10 +7,13 @@ import type {
   BucketFilter,
   BucketLevels,
   CallOptions,
+  ChangeBatch,
+  ChangesOptions,
   CommitOptions,
   CommitResult,
   CompactOptions,
   Deleted,
+  FollowOptions,
   Mutation,
   ReadOptions,
   ScanOptions,
@@ -24,6 +27,7 @@ import { checkCall } from '../options/check-call.ts'
 import { bucketsOf } from '../store/view.ts'
 import type { ExpireResult } from '../upkeep/expire.ts'
 import type { ExpireOverrides } from '../upkeep/expire-request.ts'
+import { ChangeReads } from './change-reads.ts'
 import type { TableCore } from './core.ts'
 import type { TableEvents } from './events.ts'
 import type { HandleOptions } from './handle-options.ts'
@@ -55,6 +59,7 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
   readonly #state: TableState | undefined
   readonly #options: HandleOptions
   readonly #reads: RowReads
+  readonly #changes: ChangeReads
   readonly #writes: RowWrites | undefined
   #closing: Promise<void> | undefined
 
@@ -66,6 +71,7 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
     this.#state = state
     this.#options = options
     this.#reads = new RowReads(core, state, keys, options.forms)
+    this.#changes = new ChangeReads(core, this.#reads, state !== undefined)
     this.#writes = state && new RowWrites(state, keys, options)
   }
 
@@ -167,6 +173,29 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
         yield [recordBatch(arrow, options.reverse === true ? reversed(batch) : batch)]
       }
     })
+  }
+
+  /**
+   * What changed from snapshot to snapshot: after `from`, up to `to`. Without a changelog producer the records as they were flushed,
+   * of each key the last one of a commit; with one what it wrote. `EXPIRED` when changes asked for are gone, `NOT_FOUND` for
+   * snapshots still to come.
+   */
+  changes<C extends keyof Row & string = keyof Row & string>(
+    options: ChangesOptions<C> = {},
+  ): Scan<ChangeBatch<Pick<Row, C>>> {
+    this.#checkOpen()
+    return this.#changes.changes(options) as unknown as Scan<ChangeBatch<Pick<Row, C>>>
+  }
+
+  /**
+   * `changes` that goes on with each new snapshot, of this process at once, of others after `pollMillis` at most. Ends when the
+   * signal fires, is left with `break`, or fails with `CLOSED` when the table is closed.
+   */
+  follow<C extends keyof Row & string = keyof Row & string>(
+    options: FollowOptions<C> = {},
+  ): Scan<ChangeBatch<Pick<Row, C>>> {
+    this.#checkOpen()
+    return this.#changes.follow(options) as unknown as Scan<ChangeBatch<Pick<Row, C>>>
   }
 
   /**

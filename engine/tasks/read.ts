@@ -62,7 +62,7 @@ export async function runRead(task: ReadTask, context: TaskContext): Promise<Rea
     const { batch } = part
     merged += batch.rows
     looked += batch.rows
-    const matching = filter(dropDeletes(batch, layout.kind), task.where)
+    const matching = task.records ? batch : filter(dropDeletes(batch, layout.kind), task.where)
     if (matching.rows > 0) {
       const projected = project(matching, layout, task)
       batches.push(projected)
@@ -142,7 +142,11 @@ function* straight(task: ReadTask, files: BucketFiles, run: readonly DataFile[],
   for (const file of task.reverse ? run.toReversed() : run) {
     const most = clamp(task.maxRows, MIN_STRAIGHT_ROWS, STRAIGHT_ROWS)
     const rows = rowsOfBytes(file, files.layout, STRAIGHT_BYTES, most)
-    const reader = files.open(file, rows, { prune: task.where, unread: unreadColumns(task, files.layout, file) })
+    const reader = files.open(file, rows, {
+      prune: task.where,
+      unread: unreadColumns(task, files.layout, file),
+      withDeleted: task.records === true,
+    })
     try {
       let { start, end } = rowsIn(reader, file, task.range)
       if (task.reverse) {
@@ -171,7 +175,7 @@ function* straight(task: ReadTask, files: BucketFiles, run: readonly DataFile[],
 /** Keys matter where they order the rows of a result. Sequence numbers have done their work in the merge. */
 function unreadColumns(task: ReadTask, layout: KvLayout, file: DataFile): ReadonlySet<number> {
   const unread = new Set([layout.sequence])
-  if (file.deleteRows === 0) unread.add(layout.kind)
+  if (file.deleteRows === 0 && !task.records) unread.add(layout.kind)
   if (!task.keys) for (const index of layout.keyIndexes) unread.add(index)
   return unread
 }
@@ -202,6 +206,7 @@ function filter(batch: Batch, where: Predicate | undefined): Batch {
 function project(batch: Batch, layout: KvLayout, task: ReadTask): Batch {
   const wanted = (index: number) =>
     (task.keys && index < layout.firstValue) ||
+    (task.records === true && index === layout.kind) ||
     (index >= layout.firstValue && index < layout.firstValue + task.columns.length)
   return {
     fields: batch.fields.filter((_, index) => wanted(index)),

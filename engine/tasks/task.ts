@@ -114,6 +114,8 @@ export interface ReadTask {
   readonly columns: readonly string[]
   /** Put key columns, sequence number and kind in front, so that the results of buckets can be merged. */
   readonly keys: boolean
+  /** All records as they are, those that retract too, with their kinds in front: for sections of one run without a filter. */
+  readonly records?: true
   readonly range: KeyRange
   readonly where: Predicate | undefined
   /** One Int32 in shared memory; not zero = stop, reject with `ABORTED`. */

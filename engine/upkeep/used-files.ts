@@ -1,11 +1,9 @@
-import { parseBranchFolder, parseChangelogName } from '../../formats/meta/names.ts'
-import { parseSnapshot } from '../../formats/meta/snapshot.ts'
+import { parseBranchFolder } from '../../formats/meta/names.ts'
 import type { ManifestEntry, ManifestFile, Snapshot } from '../../formats/meta/types.ts'
 import { isTableError } from '../errors.ts'
 import { pathId } from '../plan/entry-id.ts'
 import { type MetadataFiles, namedManifests } from '../plan/expire.ts'
-import { isMissing, withPath } from '../store/errors.ts'
-import { listIfPresent, listNumbers } from '../store/listing.ts'
+import { listIfPresent } from '../store/listing.ts'
 import { MAIN_BRANCH } from '../store/paths.ts'
 import { branchStore, type TableStore } from '../store/table-store.ts'
 
@@ -67,7 +65,9 @@ export async function otherUsers(store: TableStore): Promise<OtherUsers> {
       use(await store.manifests.changelogEntries(snapshot))
     }
   }
-  for (const changelog of await changelogs(store)) {
+  for (const id of await store.changelogs.ids()) {
+    const changelog = await store.changelogs.find(id)
+    if (changelog === undefined) continue
     // Of a changelog only a part is left, by design: what is there is in use, what is missing is not.
     metadata.push(await metadataOf(store, changelog, 'may'))
     const added = async (read: () => Promise<readonly ManifestEntry[]>) =>
@@ -92,18 +92,4 @@ async function allSnapshots(store: TableStore): Promise<readonly Snapshot[]> {
     if (snapshot !== undefined) found.push(snapshot)
   }
   return [...found, ...(await store.tags.list()).map((tag) => tag.snapshot)]
-}
-
-async function changelogs(store: TableStore): Promise<readonly Snapshot[]> {
-  const { fs, paths } = store
-  const found: Snapshot[] = []
-  for (const id of await listNumbers(fs, paths.changelogs, parseChangelogName)) {
-    const path = `${paths.changelogs}/changelog-${id}`
-    try {
-      found.push(await withPath(path, async () => parseSnapshot(await fs.readFile(path))))
-    } catch (error) {
-      if (!isMissing(error)) throw error
-    }
-  }
-  return found
 }

@@ -1,0 +1,38 @@
+import { posix } from 'node:path'
+import { changelogName, parseChangelogName } from '../../formats/meta/names.ts'
+import { parseSnapshot } from '../../formats/meta/snapshot.ts'
+import type { Snapshot } from '../../formats/meta/types.ts'
+import { isMissing, withPath } from './errors.ts'
+import { listNumbers } from './listing.ts'
+import type { Publisher } from './publish.ts'
+
+/** Long-lived changelogs of one branch: what is left of snapshots that expired while their changelog is kept, under the same ids. */
+export class Changelogs {
+  readonly #publisher: Publisher
+  readonly #folder: string
+
+  constructor(publisher: Publisher, folder: string) {
+    this.#publisher = publisher
+    this.#folder = folder
+  }
+
+  path(id: number): string {
+    return posix.join(this.#folder, changelogName(id))
+  }
+
+  /** Ascending; none where there is no such folder. */
+  async ids(): Promise<readonly number[]> {
+    return listNumbers(this.#publisher.fs, this.#folder, parseChangelogName)
+  }
+
+  /** The snapshot as it was; only its changelog can be counted on. Undefined when there is no such file. */
+  async find(id: number): Promise<Snapshot | undefined> {
+    const path = this.path(id)
+    try {
+      return await withPath(path, async () => parseSnapshot(await this.#publisher.fs.readFile(path)))
+    } catch (error) {
+      if (isMissing(error)) return undefined
+      throw error
+    }
+  }
+}
