@@ -2,12 +2,7 @@ import type { Batch, FixedColumn } from '../../formats/column/column.ts'
 import { gather } from '../../formats/column/gather.ts'
 import { heapMemory, type Scratch } from '../../formats/column/memory.ts'
 import { sameRow } from '../../formats/column/same-row.ts'
-
-/** `_VALUE_KIND` as stored. */
-const INSERT = 0
-const UPDATE_BEFORE = 1
-const UPDATE_AFTER = 2
-const DELETE = 3
+import { DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE } from './kinds.ts'
 
 /** One row a key, or none: that of key i is row `row[i]` of `inputs[source[i]]`; -1 = none. A row that retracts counts as none. */
 export interface KeyRows {
