@@ -1,4 +1,4 @@
-import type { CommitKind, ManifestEntry, Snapshot } from '../../formats/meta/types.ts'
+import type { CommitKind, IndexEntry, ManifestEntry, Snapshot } from '../../formats/meta/types.ts'
 import type { Field } from '../../formats/types/row-type.ts'
 import { isTableError, TableError } from '../errors.ts'
 import type { ResolvedOptions } from '../options/resolve.ts'
@@ -28,6 +28,8 @@ export interface CommitStore {
 export interface SnapshotChanges {
   readonly files: readonly ManifestEntry[]
   readonly changelog: readonly ManifestEntry[]
+  /** All index files, where they are not those of the snapshot before. */
+  readonly indexes?: readonly IndexEntry[] | undefined
 }
 
 /** One snapshot to be. */
@@ -107,7 +109,7 @@ async function build(
   store: CommitStore,
   draft: SnapshotDraft,
   latest: Snapshot | undefined,
-  { files, changelog }: SnapshotChanges,
+  { files, changelog, indexes }: SnapshotChanges,
   writer: ManifestWriter,
 ): Promise<Built> {
   const { options, manifests, partitionFields, snapshots } = store
@@ -124,6 +126,7 @@ async function build(
   const delta = await writer.writeList(added)
   const told = changelog.length === 0 ? undefined : await writer.writeManifests(changelog)
   const changes = told && { ...(await writer.writeList(told)), rows: rowDelta(changelog) }
+  const index = indexes && (await writer.writeIndexManifest(indexes))
   const prepared = store.newestSchema().then(async ({ id: schemaId }): Promise<Built> => {
     const snapshot = nextSnapshot(latest ?? null, {
       kind: draft.kind,
@@ -135,6 +138,7 @@ async function build(
       delta,
       deltaRows: rowDelta(files),
       changelog: changes,
+      indexManifest: index?.name,
       properties: draft.properties,
     })
     return { snapshot, file: await snapshots.prepare(snapshot) }

@@ -2,7 +2,8 @@ import type { DataFile } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
 import { dropsDeletes } from '../plan/drop-delete.ts'
 import type { Explanation } from '../plan/explain.ts'
-import type { Levels } from '../plan/levels.ts'
+import { upperFiles } from '../plan/fits.ts'
+import { filesOf, type Levels } from '../plan/levels.ts'
 import { decideUpgrade, type Rewriter } from '../plan/rewriter.ts'
 import { planSteps, rewriteEach, type StepOptions } from '../plan/steps.ts'
 import type { Pick, Step } from '../plan/types.ts'
@@ -19,6 +20,12 @@ export interface CompactionPlan {
   readonly dropDelete: boolean
   readonly maxLevel: number
   readonly rewriter: Rewriter
+  /** The files that level-0 rows are looked up in: those of each level above the output, the lowest level first. */
+  readonly above: readonly (readonly DataFile[])[]
+  /** Files that have a deletion vector. */
+  readonly marked: readonly DataFile[]
+  /** See `FinishedCompaction`; with lookups. */
+  readonly seen: ReadonlySet<string> | undefined
 }
 
 export type CompactionRequest = 'normal' | 'full'
@@ -195,13 +202,18 @@ export function planOf(
   pick: Pick,
   explanation: Explanation,
   levels: Levels,
-  options: Omit<StepOptions, 'outputLevel' | 'maxLevel' | 'upgrade'> & { readonly rewriter: Rewriter },
+  options: Omit<StepOptions, 'outputLevel' | 'maxLevel' | 'upgrade'> & {
+    readonly rewriter: Rewriter
+    readonly deletionVectors: boolean
+    /** See `UpgradeContext`. */
+    readonly newestWins: boolean
+  },
 ): CompactionPlan | undefined {
   const { outputLevel } = pick
-  const { rewriter } = options
-  const dropDelete = dropsDeletes(levels, outputLevel, false)
+  const { rewriter, deletionVectors, newestWins } = options
+  const dropDelete = dropsDeletes(levels, outputLevel, deletionVectors)
   const maxLevel = levels.numLevels - 1
-  const context = { outputLevel, maxLevel, deletionVectors: false, newestWins: true, formatDiffers: false }
+  const context = { outputLevel, maxLevel, deletionVectors, newestWins, formatDiffers: false }
   const upgrade = (file: DataFile) => decideUpgrade(rewriter, file, context)
   // Expired rows go only where deletes do: see docs/adr/0010.
   const holdsExpired = dropDelete ? options.holdsExpired : undefined
@@ -210,7 +222,19 @@ export function planOf(
       ? rewriteEach(pick.files)
       : planSteps(pick.files, { ...options, holdsExpired, outputLevel, maxLevel, upgrade }, levels.compareKeys)
   if (steps.length === 0) return undefined
-  return { pick, explanation, steps, outputLevel, dropDelete, maxLevel, rewriter }
+  const looksUp = rewriter === 'lookup'
+  return {
+    pick,
+    explanation,
+    steps,
+    outputLevel,
+    dropDelete,
+    maxLevel,
+    rewriter,
+    above: looksUp ? levels.runs.filter((run) => run.level > outputLevel).map((run) => run.files) : [],
+    marked: filesOf(levels).filter((file) => file.vector !== undefined),
+    seen: looksUp ? upperFiles(levels) : undefined,
+  }
 }
 
 function closed(): TableError {

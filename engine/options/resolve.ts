@@ -97,6 +97,10 @@ function fieldStatsModes(stored: StoredOptions): ReadonlyMap<string, StatsMode> 
 
 /** Rules between options. */
 function checkTogether(options: ResolvedOptions): void {
+  if (options['deletion-vectors.enabled'] && options['changelog-producer'] === 'full-compaction') {
+    const remedy = 'deletion-vectors.enabled goes with none, input and lookup'
+    throw invalid('changelog-producer', 'full-compaction', remedy)
+  }
   if (options.bucket === 0) throw invalid('bucket', 0, 'give 1 or more, -1 for dynamic, or -2 for postponed buckets')
   const least = options['snapshot.num-retained.min']
   const most = options['snapshot.num-retained.max']

@@ -6,6 +6,14 @@ import { filesOf, type Levels, maxSequence } from './levels.ts'
 export interface FinishedCompaction extends CompactionChange {
   /** Its deletes were forgotten: no older row was to be outside of it. */
   readonly dropDelete: boolean
+  /** With lookups: what lay above level 0 when it was planned, see `upperFiles`. */
+  readonly seen?: ReadonlySet<string> | undefined
+}
+
+/** The files above level 0 with their vectors: what a compaction with lookups finds there, and what not, holds for these only. */
+export function upperFiles(levels: Levels): ReadonlySet<string> {
+  const upper = filesOf(levels).filter((file) => file.level > 0)
+  return new Set(upper.map((file) => `${placeOf(file)} ${file.vector?.indexFile ?? ''}`))
 }
 
 /**
@@ -16,11 +24,18 @@ export interface FinishedCompaction extends CompactionChange {
  *     meanwhile may be older than an input that was not committed yet: it would stay above, and its old rows would win.
  *   - No file that stays, wherever, is older and shares keys with it when it forgot deletes: old rows would come back (I6).
  *   - It overlaps nothing that stays at the output level (I3).
+ *   - With lookups no other compaction of the bucket came between: it may have moved the rows that were looked up, or have brought up
+ *     newer ones that were not there, and its marks and ours would not know of each other.
  */
-export function compactionFits(levels: Levels, { before, after, dropDelete }: FinishedCompaction): boolean {
+export function compactionFits(levels: Levels, finished: FinishedCompaction): boolean {
+  const { before, after, dropDelete, seen } = finished
   const files = filesOf(levels)
   const present = new Set(files.map(placeOf))
   if (!before.every((file) => present.has(placeOf(file)))) return false
+  if (seen !== undefined) {
+    const now = upperFiles(levels)
+    if (now.size !== seen.size || [...now].some((file) => !seen.has(file))) return false
+  }
   const inputs = new Set(before.map(placeOf))
   const newest = maxSequence(before)
   const outputLevel = after.reduce((max, file) => Math.max(max, file.level), -1)

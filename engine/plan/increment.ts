@@ -1,6 +1,7 @@
 import type { DataFile } from '../../formats/meta/types.ts'
 import { assert } from '../assert.ts'
 import type { Increment } from './types.ts'
+import type { VectorFile } from './vectors.ts'
 
 /** What one compaction took out and put in. An upgraded file is in both lists, with its old and its new level. */
 export interface CompactionChange {
@@ -8,12 +9,17 @@ export interface CompactionChange {
   readonly after: readonly DataFile[]
   /** Changelog files that tell what it changed. */
   readonly changelog?: readonly DataFile[]
+  /** The vectors of all files of the bucket afterwards, where it changed some. */
+  readonly vectors?: VectorFile | undefined
 }
+
+/** A file that a change made. */
+export type MadeFile = DataFile | VectorFile
 
 /** Several compactions as one change. */
 export interface FoldedChange extends CompactionChange {
   /** Made and consumed within the fold: no snapshot will ever name them, so they can be deleted at once. */
-  readonly obsolete: readonly DataFile[]
+  readonly obsolete: readonly MadeFile[]
   readonly changelog: readonly DataFile[]
 }
 
@@ -25,13 +31,13 @@ export interface FoldedChange extends CompactionChange {
  *
  * A file that one made and a later one consumed appears in no list. It is obsolete unless its name was an input before (an
  * upgraded file of an earlier commit: the older snapshot still names it) or is an output of its consumer (upgraded once more).
- * Changelogs follow each other: what came in between did happen.
+ * Changelogs follow each other: what came in between did happen. Of the vectors the last ones hold.
  */
 export function foldCompactions(changes: readonly CompactionChange[]): FoldedChange {
   // File names are unique in a bucket, so a name stands for the bytes whatever the level.
   const before = new Map<string, DataFile>()
   const after = new Map<string, DataFile>()
-  const obsolete: DataFile[] = []
+  const obsolete: MadeFile[] = []
   for (const change of changes) {
     const outputs = new Set(change.after.map((file) => file.name))
     for (const file of change.before) {
@@ -51,14 +57,20 @@ export function foldCompactions(changes: readonly CompactionChange[]): FoldedCha
     }
   }
   const changelog = changes.flatMap((change) => change.changelog ?? [])
-  return { before: [...before.values()], after: [...after.values()], changelog, obsolete }
+  const vectors = changes.flatMap((change) => change.vectors ?? [])
+  obsolete.push(...vectors.slice(0, -1))
+  return { before: [...before.values()], after: [...after.values()], changelog, vectors: vectors.at(-1), obsolete }
 }
 
-/** Files that changes made, changelogs among them, whether or not a later one of them consumed them; an upgraded file was there before. */
-export function createdBy(changes: readonly CompactionChange[]): readonly DataFile[] {
-  return changes.flatMap(({ before, after, changelog = [] }) => {
+/** Files that changes made, changelogs and vectors among them, whether or not a later one of them consumed them; an upgraded file was there before. */
+export function createdBy(changes: readonly CompactionChange[]): readonly MadeFile[] {
+  return changes.flatMap(({ before, after, changelog = [], vectors }) => {
     const inputs = new Set(before.map((file) => file.name))
-    return [...after.filter((file) => !inputs.has(file.name)), ...changelog]
+    return [
+      ...after.filter((file) => !inputs.has(file.name)),
+      ...changelog,
+      ...(vectors === undefined ? [] : [vectors]),
+    ]
   })
 }
 
@@ -67,20 +79,21 @@ export function buildIncrement(
   place: Pick<Increment, 'partition' | 'bucket' | 'totalBuckets'>,
   flushes: readonly CompactionChange[],
   compactions: readonly CompactionChange[],
-): { readonly increment: Increment; readonly obsolete: readonly DataFile[] } {
-  const { before, after, changelog, obsolete } = foldCompactions(compactions)
+): { readonly increment: Increment; readonly obsolete: readonly MadeFile[] } {
+  const { before, after, changelog, vectors, obsolete } = foldCompactions(compactions)
   const increment = {
     ...place,
     added: flushes.flatMap((flush) => flush.after),
     compactBefore: before,
     compactAfter: after,
     changelog: [...flushes.flatMap((flush) => flush.changelog ?? []), ...changelog],
+    vectors,
   }
   return { increment, obsolete }
 }
 
 /** Whether a commit of it would change nothing. */
 export function isEmptyIncrement(increment: Increment): boolean {
-  const { added, compactBefore, compactAfter, changelog } = increment
-  return added.length + compactBefore.length + compactAfter.length + changelog.length === 0
+  const { added, compactBefore, compactAfter, changelog, vectors } = increment
+  return vectors === undefined && added.length + compactBefore.length + compactAfter.length + changelog.length === 0
 }

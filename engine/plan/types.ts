@@ -1,4 +1,5 @@
 import type { DataFile } from '../../formats/meta/types.ts'
+import type { VectorFile } from './vectors.ts'
 
 /** Orders two serialised BinaryRow keys (as in `DataFile.minKey`): negative, zero, positive. */
 export type KeyCompare = (a: Uint8Array, b: Uint8Array) => number
@@ -55,4 +56,6 @@ export interface Increment {
   readonly compactAfter: readonly DataFile[]
   /** Changelog files of either. */
   readonly changelog: readonly DataFile[]
+  /** The vectors of the bucket after the compaction, where it changed some. */
+  readonly vectors?: VectorFile | undefined
 }

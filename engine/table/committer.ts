@@ -1,10 +1,10 @@
 import type { ManifestEntry, Snapshot } from '../../formats/meta/types.ts'
-import { appendEntries, changelogEntries, compactEntries } from '../commit/entries.ts'
+import { appendChanges, compactChanges, NO_CHANGES } from '../commit/entries.ts'
 import { type CommitStore, publishSnapshot, type SnapshotChanges } from '../commit/publish-snapshot.ts'
 import { isTableError, TableError } from '../errors.ts'
 import { conflictError, findConflict, partitionsTouched } from '../plan/conflicts.ts'
 import { partitionId } from '../plan/entry-id.ts'
-import { buildIncrement, createdBy, isEmptyIncrement } from '../plan/increment.ts'
+import { buildIncrement, createdBy, isEmptyIncrement, type MadeFile } from '../plan/increment.ts'
 import { partitionFields } from '../plan/kv-layout.ts'
 import type { Increment } from '../plan/types.ts'
 import { manifestWriter } from '../store/table-store.ts'
@@ -51,6 +51,7 @@ export class Committer {
   readonly #compactions: Compactions
   readonly #store: CommitStore
   #tail: Promise<unknown> = Promise.resolve()
+  readonly #jobs = new Set<Job>()
   #waiting: Job | undefined
   #committedEpoch = 0
   /** Whose commit came last: a snapshot of background compaction goes under it, as the second half of Paimon's commits does. */
@@ -73,6 +74,16 @@ export class Committer {
       clock: services.clock,
       random: store.random,
     }
+  }
+
+  /** The oldest cut whose commit is under way. */
+  get openCut(): number | undefined {
+    return this.#jobs.size === 0 ? undefined : Math.min(...[...this.#jobs].map((job) => job.epoch))
+  }
+
+  get #waitsForCompaction(): boolean {
+    const { options, rewriter } = this.#core
+    return options['commit.force-compact'] || (rewriter === 'lookup' && options['lookup-wait'])
   }
 
   /** Whether a commit had an unknown outcome: its snapshot may be there, or not. */
@@ -111,6 +122,13 @@ export class Committer {
     })
     const job: Job = { request, epoch, done }
     this.#waiting = job
+    this.#jobs.add(job)
+    const ended = () => {
+      this.#jobs.delete(job)
+      // Level-0 files of later rows had to wait for it.
+      if (this.#core.rewriter === 'lookup') for (const bucket of this.#writer.buckets) this.#compactions.trigger(bucket)
+    }
+    done.then(ended, ended)
     return untilAborted(turn, request.signal, COMMIT_ABORTED).then(() => done)
   }
 
@@ -159,7 +177,7 @@ export class Committer {
   async #run({ request, epoch }: Job): Promise<Committed> {
     this.checkUsable()
     await untilAborted(this.#ready(epoch), request.signal, COMMIT_ABORTED)
-    if (this.#core.options['commit.force-compact']) await this.#finishCompactions(epoch, request.signal)
+    if (this.#waitsForCompaction) await this.#finishCompactions(epoch, request.signal)
     const appended = await this.#publishAppend(epoch, request)
     this.#committedEpoch = Math.max(this.#committedEpoch, epoch)
     const compacted = await this.#compactionsAfter(epoch, request, appended !== undefined)
@@ -189,7 +207,7 @@ export class Committer {
   }
 
   /**
-   * `commit.force-compact`: what the rows of a cut start in the way of compaction ends before they are committed. Another
+   * `commit.force-compact` and `lookup-wait`: what the rows of a cut start in the way of compaction ends before they are committed. Another
    * writer may have expired files that it would read: so from the newest snapshot on.
    */
   async #finishCompactions(epoch: number, signal: AbortSignal | undefined): Promise<void> {
@@ -208,36 +226,32 @@ export class Committer {
     request: CommitRequest,
   ): Promise<{ snapshot: Snapshot; files: number; rows: number } | undefined> {
     let taken: Taken[] = []
-    let entries: readonly ManifestEntry[] = []
+    let changes = NO_CHANGES
     const snapshot = await this.#publish('APPEND', request, async () => {
       taken = this.#take(epoch, 'flush')
-      entries = appendEntries(taken.map(({ increment }) => increment))
-      this.#checkBucketCounts(entries)
-      return entries.length > 0 || !this.#core.options['snapshot.ignore-empty-commit']
-        ? changesOf(entries, taken)
-        : undefined
+      changes = appendChanges(taken.map(({ increment }) => increment))
+      this.#checkBucketCounts(changes.files)
+      return changes.files.length > 0 || !this.#core.options['snapshot.ignore-empty-commit'] ? changes : undefined
     })
     if (snapshot === undefined) return undefined
-    await this.#done(snapshot, entries, taken)
-    const rows = entries.reduce((sum, { file }) => sum + file.rows, 0)
-    return { snapshot, files: entries.length, rows }
+    await this.#done(snapshot, changes, taken)
+    const rows = changes.files.reduce((sum, { file }) => sum + file.rows, 0)
+    return { snapshot, files: changes.files.length, rows }
   }
 
   /** A compaction that does not fit any more is dropped: the rows are safe, and the picker will look at the bucket again. */
   async #publishCompactions(epoch: number, request: CommitRequest): Promise<Snapshot | undefined> {
     if (this.#touched(epoch, 'compact').length === 0) return undefined
     let taken: Taken[] = []
-    let entries: readonly ManifestEntry[] = []
+    let changes = NO_CHANGES
     const snapshot = await this.#publish('COMPACT', request, async () => {
       taken = this.#take(epoch, 'compact')
       for (;;) {
         const dropStats = this.#core.options['manifest.delete-file-drop-stats']
-        entries = compactEntries(
-          taken.map(({ increment }) => increment),
-          dropStats,
-        )
-        const live = liveEntries(this.#core.view, partitionsTouched(entries))
-        const conflict = findConflict(live, entries, 'COMPACT', this.#core.compareKeys)
+        const increments = taken.map(({ increment }) => increment)
+        changes = compactChanges(increments, this.#core.view?.indexes ?? [], dropStats)
+        const live = liveEntries(this.#core.view, partitionsTouched(changes.files))
+        const conflict = findConflict(live, changes.files, 'COMPACT', this.#core.compareKeys)
         if (conflict === null) break
         const loser = taken.find(
           ({ bucket }) =>
@@ -248,9 +262,9 @@ export class Committer {
         this.#drop(loser.bucket, loser.changes, conflictError(conflict, this.#core.name).message)
         taken = taken.filter((other) => other !== loser)
       }
-      return entries.length > 0 ? changesOf(entries, taken) : undefined
+      return changes.files.length > 0 ? changes : undefined
     })
-    if (snapshot !== undefined) await this.#done(snapshot, entries, taken)
+    if (snapshot !== undefined) await this.#done(snapshot, changes, taken)
     return snapshot
   }
 
@@ -280,22 +294,20 @@ export class Committer {
     }
   }
 
-  async #done(snapshot: Snapshot, entries: readonly ManifestEntry[], taken: readonly Taken[]): Promise<void> {
-    const { view } = this.#core
-    const indexes = view?.indexes ?? []
-    const empty: TableView = { snapshot, partitions: new Map(), indexes }
-    await this.#core.setView(applyDelta(view ?? empty, snapshot, entries, indexes))
+  async #done(snapshot: Snapshot, { files, indexes }: SnapshotChanges, taken: readonly Taken[]): Promise<void> {
+    const view = this.#core.view ?? { snapshot, partitions: new Map(), indexes: [] }
+    await this.#core.setView(applyDelta(view, snapshot, files, indexes ?? view.indexes))
     for (const { bucket, changes, obsolete } of taken) {
       bucket.committed(changes)
       this.#core.removeUnnamed(bucket.folder, obsolete)
     }
     this.#last = { user: snapshot.commitUser, identifier: snapshot.commitIdentifier, shareable: false }
-    const added = entries.filter((entry) => entry.kind === 'add').length
+    const added = files.filter((entry) => entry.kind === 'add').length
     this.#core.events.emit('commit', {
       snapshot: snapshot.id,
       kind: snapshot.commitKind,
       addedFiles: added,
-      removedFiles: entries.length - added,
+      removedFiles: files.length - added,
     })
   }
 
@@ -357,11 +369,7 @@ interface Taken {
   readonly bucket: BucketWriter
   readonly changes: readonly PendingChange[]
   readonly increment: Increment
-  readonly obsolete: readonly Increment['added'][number][]
-}
-
-function changesOf(files: readonly ManifestEntry[], taken: readonly Taken[]): SnapshotChanges {
-  return { files, changelog: changelogEntries(taken.map(({ increment }) => increment)) }
+  readonly obsolete: readonly MadeFile[]
 }
 
 /** The table's option `bucket` and the files of a partition disagree. */

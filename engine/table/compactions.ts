@@ -1,13 +1,14 @@
 import type { DataFile } from '../../formats/meta/types.ts'
 import { type CompactionPlan, type CompactionRequest, CompactManager, planOf } from '../compact/manager.ts'
 import { isTableError } from '../errors.ts'
+import { isPlain } from '../options/merge-spec.ts'
 import { expiryLimit, recordExpiry } from '../options/record-expiry.ts'
 import { holdsExpired } from '../plan/expired.ts'
 import { type Explanation, explainFull, explainPick } from '../plan/explain.ts'
 import { compactionFits } from '../plan/fits.ts'
-import type { Levels } from '../plan/levels.ts'
+import { createdBy } from '../plan/increment.ts'
+import { filesOf, type Levels, replaceFiles } from '../plan/levels.ts'
 import { activeOffPeakRatio, type PickOptions, pickCompaction, pickFull, type RunSize } from '../plan/pick.ts'
-import { rewriterOf } from '../plan/rewriter.ts'
 import { minFileSize } from '../plan/steps.ts'
 import type { SortedRun } from '../plan/types.ts'
 import { newCancelFlag, submit } from '../tasks/submit.ts'
@@ -24,15 +25,27 @@ export class Compactions {
   readonly #managers = new Map<BucketWriter, CompactManager>()
   /** When all runs of a bucket were last picked in this process. */
   readonly #lastFull = new Map<BucketWriter, number>()
+  /** How often gentle lookups have let level 0 of a bucket wait. */
+  readonly #waited = new Map<BucketWriter, number>()
+  readonly #openCut: () => number | undefined
   /** Buckets that nothing may start in any more. */
   readonly #ended = new WeakSet<BucketWriter>()
   #closed = false
 
-  /** `stale` is called when another writer has moved on and expired what was to be compacted. */
-  constructor(core: TableCore, landed: (bucket: BucketWriter) => void, stale: () => void = () => undefined) {
+  /**
+   * `stale` is called when another writer has moved on and expired what was to be compacted; `openCut` tells the oldest cut whose
+   * commit is under way.
+   */
+  constructor(
+    core: TableCore,
+    landed: (bucket: BucketWriter) => void,
+    stale: () => void = () => undefined,
+    openCut: () => number | undefined = () => undefined,
+  ) {
     this.#core = core
     this.#landed = landed
     this.#stale = stale
+    this.#openCut = openCut
   }
 
   get running(): number {
@@ -70,6 +83,7 @@ export class Compactions {
     for (const bucket of buckets) {
       this.#managers.delete(bucket)
       this.#lastFull.delete(bucket)
+      this.#waited.delete(bucket)
     }
   }
 
@@ -116,17 +130,16 @@ export class Compactions {
 
   #plan(bucket: BucketWriter, request: CompactionRequest): CompactionPlan | undefined {
     const { options } = this.#core
-    const { levels } = bucket
+    const levels = request === 'full' ? bucket.levels : this.#committable(bucket)
     // Rewritten with our schema, rows of a newer one would lose the columns that we do not know.
     if (!this.#core.current) return undefined
     const forceRewriteAllFiles = options['compaction.force-rewrite-all-files']
-    const pickOptions = this.#pickOptions(levels, bucket)
+    const pickOptions = this.#pickOptions(levels, bucket, request === 'normal')
     const expired = this.#expiryTest()
+    const needsRewrite = (file: DataFile) => file.vector !== undefined || expired?.(file) === true
     const runs = this.#runsOf(levels)
     const pick =
-      request === 'full'
-        ? pickFull(levels, { forceRewriteAllFiles, needsRewrite: expired })
-        : pickCompaction(runs, pickOptions)
+      request === 'full' ? pickFull(levels, { forceRewriteAllFiles, needsRewrite }) : pickCompaction(runs, pickOptions)
     if (pick === null) return undefined
     if (pick.runCount === levels.runs.length) this.#lastFull.set(bucket, this.#core.services.clock.now())
     const explanation =
@@ -142,12 +155,9 @@ export class Compactions {
       minFileSize: minFileSize(options['target-file-size']),
       forceRewriteAllFiles,
       holdsExpired: expired,
-      rewriter: rewriterOf({
-        producer: options['changelog-producer'],
-        firstRow: false,
-        deletionVectors: false,
-        forced: false,
-      }),
+      rewriter: this.#core.rewriter,
+      deletionVectors: options['deletion-vectors.enabled'],
+      newestWins: isPlain(this.#core.spec),
     })
   }
 
@@ -164,11 +174,37 @@ export class Compactions {
 
   /** The runs as the picker sees them. */
   #runsOf(levels: Levels): readonly (SortedRun & RunSize)[] {
-    if (!this.#core.spec.retractsApart) return levels.runs
+    // Lookups have all older rows at hand.
+    if (!this.#core.spec.retractsApart || this.#core.rewriter === 'lookup') return levels.runs
     return levels.runs.map((run) => ({ ...run, retractsApart: run.files.some((file) => file.deleteRows !== 0) }))
   }
 
-  #pickOptions(levels: Levels, bucket: BucketWriter | undefined): PickOptions {
+  /**
+   * What a compaction may take that a commit waits for: not the level-0 files of later rows, since it would have to wait for their
+   * commit. They are the newest, so that no older one stays above them.
+   */
+  #committable({ levels, epochOf }: BucketWriter): Levels {
+    const cut = this.#openCut()
+    if (cut === undefined || this.#core.rewriter !== 'lookup') return levels
+    const later = filesOf(levels).filter((file) => file.level === 0 && epochOf([file]) > cut)
+    return later.length === 0 ? levels : replaceFiles(levels, later, [])
+  }
+
+  /** Whether level 0 moves up though nothing else is to do. Gentle lookups let it wait; `asked` counts how often. */
+  #forcesUp(levels: Levels, bucket: BucketWriter | undefined, asked: boolean): boolean {
+    const { options, rewriter } = this.#core
+    if (rewriter !== 'lookup' || options['lookup-compact'] === 'radical') {
+      return rewriter === 'lookup' || options['compaction.force-up-level-0']
+    }
+    if (bucket === undefined || levels.runs[0]?.level !== 0) return false
+    const trigger = options['num-sorted-run.compaction-trigger']
+    const patience = Math.max(trigger, options['lookup-compact.max-interval'] ?? trigger * 2)
+    const waited = (this.#waited.get(bucket) ?? 0) + 1
+    if (asked) this.#waited.set(bucket, waited % patience)
+    return waited >= patience
+  }
+
+  #pickOptions(levels: Levels, bucket: BucketWriter | undefined, asked = false): PickOptions {
     const { options, services } = this.#core
     const nowMillis = services.clock.now()
     const localMillis = nowMillis + services.clock.offsetMinutes(nowMillis) * 60_000
@@ -190,7 +226,7 @@ export class Compactions {
       nowMillis,
       totalSizeThreshold: options['compaction.total-size-threshold'] ?? null,
       incrementalSizeThreshold: options['compaction.incremental-size-threshold'] ?? null,
-      forceUpLevel0: options['compaction.force-up-level-0'],
+      forceUpLevel0: this.#forcesUp(levels, bucket, asked),
     }
   }
 
@@ -218,6 +254,8 @@ export class Compactions {
           dropDelete: plan.dropDelete,
           maxLevel: plan.maxLevel,
           rewriter: plan.rewriter,
+          above: plan.above,
+          marked: plan.marked,
         },
         signal,
       )
@@ -240,10 +278,12 @@ export class Compactions {
   #land(bucket: BucketWriter, plan: CompactionPlan, result: FilesResult): boolean {
     const upgraded = upgradesOf(result)
     const written = result.after.filter((file) => !upgraded.has(file.name))
-    const { before, after, changelog } = result
-    const finished = { before, after, changelog, dropDelete: plan.dropDelete }
+    const { before, after, changelog, vectors } = result
+    // Where marks hide what deletes hid, nothing was forgotten with them.
+    const dropDelete = plan.dropDelete && !this.#core.options['deletion-vectors.enabled']
+    const finished = { before, after, changelog, vectors, dropDelete, seen: plan.seen }
     if (!compactionFits(bucket.levels, finished)) {
-      this.#core.removeUnnamed(bucket.folder, [...written, ...changelog])
+      this.#core.removeUnnamed(bucket.folder, createdBy([finished]))
       this.#core.events.emit('conflict', {
         partition: this.#core.partitionName(bucket.partition),
         bucket: bucket.bucket,

@@ -7,14 +7,16 @@ import { TableError } from '../errors.ts'
 import { checkReadable, checkWritable } from '../options/check.ts'
 import { type MergeSpec, mergeSpec } from '../options/merge-spec.ts'
 import { type ResolvedOptions, resolve } from '../options/resolve.ts'
+import type { MadeFile } from '../plan/increment.ts'
 import { type KvLayout, kvLayout, partitionFields } from '../plan/kv-layout.ts'
 import { partitionPaths } from '../plan/partition.ts'
+import { type Rewriter, rewriterOf } from '../plan/rewriter.ts'
 import { type SchemaChange, type SchemaUse, schemaChange, schemaConflict } from '../plan/schema-change.ts'
 import type { KeyCompare } from '../plan/types.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PointCache } from '../store/blocks.ts'
 import type { FooterCache } from '../store/data-reader.ts'
-import type { DataPaths } from '../store/paths.ts'
+import { type DataPaths, indexFolder } from '../store/paths.ts'
 import { Pins } from '../store/pins.ts'
 import type { PageShelves } from '../store/shelf.ts'
 import { dataPathsOf, type TableStore } from '../store/table-store.ts'
@@ -60,6 +62,7 @@ export class TableCore {
   readonly pins = new Pins()
   readonly filePins = new FilePins()
   readonly events = new TableEmitter()
+  readonly rewriter: Rewriter
   readonly #partitionFolder: (partition: Uint8Array) => string
   readonly #schemas = new Map<number, TableSchema>()
   readonly #schemasRead = new WeakSet<TableView>()
@@ -80,6 +83,12 @@ export class TableCore {
     this.options = resolve(schema.options)
     this.spec = mergeSpec(schema)
     this.layout = kvLayout(schema)
+    this.rewriter = rewriterOf({
+      producer: this.options['changelog-producer'],
+      firstRow: false,
+      deletionVectors: this.options['deletion-vectors.enabled'],
+      forced: this.options['force-lookup'],
+    })
     this.partitionTypes = partitionFields(schema).map((field) => field.type)
     this.compareKeys = rowCompare(this.layout.keyTypes)
     this.dataPaths = dataPathsOf(store.paths, schema)
@@ -258,10 +267,10 @@ export class TableCore {
     return this.#schemas.get(id)
   }
 
-  /** Deletes data files that no snapshot names, once no scan reads them. What cannot be deleted is left to the orphans. */
-  removeUnnamed(folder: string, files: readonly DataFile[]): void {
+  /** Deletes files of a bucket that no snapshot names, once no scan reads them. What cannot be deleted is left to the orphans. */
+  removeUnnamed(folder: string, files: readonly MadeFile[]): void {
     for (const file of files) {
-      const path = `${folder}/${file.name}`
+      const path = this.pathOf(folder, file)
       this.filePins.whenFree(path, () => {
         const removal = this.store.fs.unlink(path).then(
           () => undefined,
@@ -273,6 +282,15 @@ export class TableCore {
     }
   }
 
+  /** Where a file lies that a change of a bucket made; `folder` is that of the bucket. */
+  pathOf(folder: string, file: MadeFile): string {
+    return `${'ranges' in file ? this.#indexFolder(folder) : folder}/${file.name}`
+  }
+
+  #indexFolder(folder: string): string {
+    return indexFolder(this.store.paths.indexes, folder, this.schema)
+  }
+
   /** Resolves when the removals that were begun are done. */
   async removed(): Promise<void> {
     while (this.#removals.size > 0) await Promise.all(this.#removals)
@@ -281,9 +299,10 @@ export class TableCore {
   /** Removes what a task left that ended by force: names of its files hold its uuid. */
   async sweep(folder: string, fileUuid: string): Promise<void> {
     const { fs } = this.store
-    const entries = await fs.list(folder).catch(() => [])
-    for (const { name } of entries) {
-      if (name.includes(fileUuid)) await fs.unlink(`${folder}/${name}`).catch(() => undefined)
+    for (const place of new Set([folder, this.#indexFolder(folder)])) {
+      for (const { name } of await fs.list(place).catch(() => [])) {
+        if (name.includes(fileUuid)) await fs.unlink(`${place}/${name}`).catch(() => undefined)
+      }
     }
   }
 }

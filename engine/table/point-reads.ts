@@ -197,7 +197,7 @@ export class PointReads {
     found: (PointRow | undefined)[],
   ): void {
     const { layout } = this.#core
-    const levels = state?.levels ?? place.levels
+    const levels = state?.readable ?? place.levels
     const runs = levels === undefined ? [] : this.#runsOf(levels, place)
     const memory = state?.holdsRows === true ? recordsInMemory(state, keys, rows, layout, engine) : []
     lookUpMerged({ runs, memory, layout, engine }, keys, rows, found)

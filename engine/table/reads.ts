@@ -247,7 +247,9 @@ async function sortedRows(
 }
 
 function uncommittedPaths(core: TableCore, writer: TableWriter): readonly string[] {
-  return [...writer.buckets].flatMap(({ partition, bucket, pending }) =>
-    pending.flatMap((change) => change.after.map((file) => core.dataPaths.dataFile(partition, bucket, file))),
+  return [...writer.buckets].flatMap(({ folder, pending }) =>
+    pending.flatMap(({ after, vectors }) =>
+      [...after, ...(vectors === undefined ? [] : [vectors])].map((file) => core.pathOf(folder, file)),
+    ),
   )
 }

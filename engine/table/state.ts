@@ -61,6 +61,7 @@ export class TableState {
       core,
       () => this.committer.compactionLanded(),
       () => this.committer.followLater(),
+      () => this.committer.openCut,
     )
     this.committer = new Committer(core, this.writer, this.compactions)
     this.#expiry = new Expiry(store, core.pins, {

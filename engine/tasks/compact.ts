@@ -9,6 +9,7 @@ import { filesOfSections } from '../plan/sections.ts'
 import type { Section, SortedRun, Step } from '../plan/types.ts'
 import type { TaskContext } from './context.ts'
 import { BucketFiles, checkCancelled } from './files.ts'
+import { Lookups } from './lookups.ts'
 import { mergeSection } from './merge-section.ts'
 import { SpillFolder } from './spill.ts'
 import type { CompactTask, FilesResult } from './task.ts'
@@ -22,25 +23,28 @@ export async function runCompact(task: CompactTask, context: TaskContext): Promi
   const files = new BucketFiles(context, task.table, task.folder, task.fileUuid)
   const spill = new SpillFolder(context, task.table.tempDirectory, task.fileUuid)
   const survivors = survivorsOf(task, files.layout, started)
+  const lookups = task.rewriter === 'lookup' ? new Lookups(task, files) : undefined
   const before: DataFile[] = []
   const after: DataFile[] = []
   const rewritten: DataFile[] = []
   const changelog: DataFile[] = []
+  let vectors: FilesResult['vectors']
   try {
     for (const step of task.steps) {
       if (step.kind === 'upgrade') {
         before.push(step.file)
         after.push({ ...step.file, level: task.outputLevel })
         if (step.changelog)
-          changelog.push(...(await merge(task, [[runOf(step.file)]], files, spill, undefined)).changelog)
+          changelog.push(...(await merge(task, [[runOf(step.file)]], files, spill, lookups, undefined)).changelog)
       } else {
-        const outputs = await merge(task, step.sections, files, spill, survivors)
+        const outputs = await merge(task, step.sections, files, spill, lookups, survivors)
         before.push(...filesOfStep(step))
         after.push(...outputs.rows)
         rewritten.push(...outputs.rows)
         changelog.push(...outputs.changelog)
       }
     }
+    vectors = await lookups?.vectors(task.steps.flatMap(filesOfStep))
   } catch (error) {
     await files.remove([...rewritten, ...changelog])
     throw error
@@ -53,6 +57,7 @@ export async function runCompact(task: CompactTask, context: TaskContext): Promi
     before,
     after,
     changelog,
+    vectors,
     stats: {
       inputBytes: sum(inputs, (file) => file.bytes),
       outputBytes: sum(rewritten, (file) => file.bytes),
@@ -73,17 +78,22 @@ async function merge(
   sections: readonly Section[],
   files: BucketFiles,
   spill: SpillFolder,
+  lookups: Lookups | undefined,
   survivors: ((merged: Batch) => Batch) | undefined,
 ): Promise<{ readonly rows: readonly DataFile[]; readonly changelog: readonly DataFile[] }> {
   const tells = mergeTellsChanges(task.rewriter, filesOfSections(sections), task)
   const rows = files.roll(task.outputLevel, 'compact')
   const changelog = files.rollChangelog(task.outputLevel)
-  const rules = changeRules(files)
-  const changes = tells ? { top: task.maxLevel, rules, tell: (batch: Batch) => changelog.write(batch) } : undefined
+  const told = { rules: changeRules(files), tell: (batch: Batch) => changelog.write(batch) }
+  const options = {
+    reuse: true,
+    changes: tells && lookups === undefined ? { top: task.maxLevel, ...told } : undefined,
+    lookup: tells ? lookups?.forMerge(told) : undefined,
+  }
   const { pause } = files.context
   try {
     for (const section of sections) {
-      for (const merged of mergeSection(files, section, spill, { reuse: true, changes })) {
+      for (const merged of mergeSection(files, section, spill, options)) {
         checkCancelled(task.cancel)
         if (survivors !== undefined && merged.rows > 0) rows.write(survivors(merged))
         if (pause !== undefined) await pause()

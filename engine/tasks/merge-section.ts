@@ -2,6 +2,7 @@ import type { Batch } from '../../formats/column/column.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import { deduplicate } from '../merge/engines/deduplicate.ts'
+import { type LookupMerge, mergeWithLookup } from '../merge/lookup.ts'
 import { mergeRuns } from '../merge/merge.ts'
 import type { MergeEngine } from '../merge/reduce.ts'
 import { type TopChanges, tellTopChanges } from '../merge/top-changes.ts'
@@ -31,29 +32,32 @@ export function* mergeSection(
   options: SectionOptions = {},
 ): Generator<Batch> {
   const threshold = files.options['sort-spill-threshold']
-  const { changes } = options
+  const { changes, lookup } = options
+  const isApart = (level: number) => level === changes?.top || (lookup !== undefined && level > 0)
   const shaped = changes === undefined ? runs : levelApart(runs, changes.top, files.layout)
   // What a delete does may depend on all older rows: then nothing is merged before they are at hand.
   const spills = spill !== undefined && files.engine.apart === undefined
-  const apart = spills && files.engine !== deduplicate ? byAge(shaped, files.layout) : shaped
-  let inputs: Input[] = [...apart].sort(oldestFirst).map((run) => ({
+  const aged = lookup !== undefined || (spills && files.engine !== deduplicate)
+  let inputs: Input[] = [...(aged ? byAge(shaped, files.layout) : shaped)].sort(oldestFirst).map((run) => ({
     bytes: run.bytes,
-    before: run.level === changes?.top,
+    level: run.level,
     batches: () => runBatches(files, run.files, options),
   }))
   while (spills && inputs.length > threshold) {
+    const mixed = inputs.filter((input) => !isApart(input.level))
+    if (mixed.length < 2) break
     const count = Math.min(threshold, inputs.length - threshold + 1)
-    const early = new Set(earlyOnes(inputs, files.engine).slice(0, count))
+    const early = new Set(earlyOnes(mixed, files.engine).slice(0, count))
     const group = inputs.filter((input) => early.has(input))
     const steps = spill.write(merge(files, group, { reuse: options.reuse }), files.context.codecs)
     let step = steps.next()
     for (; step.done !== true; step = steps.next()) yield { fields: files.layout.fields, rows: 0, columns: [] }
-    const spilled = { ...step.value, before: false }
+    const spilled = { ...step.value, level: Math.max(...group.map((input) => input.level)) }
     // Equal sequence numbers of one key are told apart by position only, so the spilled run stands where its newest was.
     const at = inputs.indexOf(group.at(-1)!)
     inputs = inputs.flatMap((input, index) => (index === at ? spilled : early.has(input) ? [] : input))
   }
-  for (const batch of options.newest ?? []) inputs.push({ bytes: 0, before: false, batches: () => [batch] })
+  for (const batch of options.newest ?? []) inputs.push({ bytes: 0, level: 0, batches: () => [batch] })
   yield* merge(files, inputs, options)
 }
 
@@ -62,12 +66,13 @@ interface SectionOptions extends RunOptions {
   readonly newest?: readonly Batch[]
   /** Tells what the merge changes against the rows of level `top`. */
   readonly changes?: (Pick<TopChanges, 'rules' | 'tell'> & { readonly top: number }) | undefined
+  /** Merges level-0 rows with those of upper levels that they replace. */
+  readonly lookup?: Pick<LookupMerge, 'find' | 'firstWins' | 'changes'> | undefined
 }
 
 /** In which order inputs are merged into spill files: the smallest first, or, where more than the newest row of a key counts, the oldest. */
 function earlyOnes(inputs: readonly Input[], engine: MergeEngine): readonly Input[] {
-  const rows = inputs.filter((input) => !input.before)
-  return engine === deduplicate ? rows.sort((a, b) => a.bytes - b.bytes) : rows
+  return engine === deduplicate ? inputs.toSorted((a, b) => a.bytes - b.bytes) : inputs
 }
 
 /** What to read of a run, and how: `prune` drops pages, `range` cuts rows exactly. */
@@ -80,18 +85,17 @@ interface RunOptions {
 
 interface Input {
   readonly bytes: number
-  /** The rows that changes are told against; never spilled. */
-  readonly before: boolean
+  /** Of a run that is apart: then it is never spilled. */
+  readonly level: number
   readonly batches: () => Iterable<Batch>
 }
 
 function merge(
   files: BucketFiles,
   inputs: readonly Input[],
-  { reuse, changes }: Pick<SectionOptions, 'reuse' | 'changes'>,
+  { reuse, changes, lookup }: Pick<SectionOptions, 'reuse' | 'changes' | 'lookup'>,
 ): Generator<Batch> {
   const { layout, options, engine } = files
-  const before = inputs.findIndex((input) => input.before)
   return mergeRuns(
     inputs.map((input) => input.batches()),
     {
@@ -101,7 +105,11 @@ function merge(
       engine,
       sortEngine: options['sort-engine'],
       reuse: reuse === true,
-      reduceWindow: changes && tellTopChanges({ engine, before, ...changes }),
+      reduceWindow:
+        lookup === undefined
+          ? changes &&
+            tellTopChanges({ engine, before: inputs.findIndex(({ level }) => level === changes.top), ...changes })
+          : mergeWithLookup({ engine, levels: inputs.map(({ level }) => level), sequence: layout.sequence, ...lookup }),
     },
   )
 }

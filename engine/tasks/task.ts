@@ -3,6 +3,7 @@ import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import type { DataFile, TableSchema } from '../../formats/meta/types.ts'
 import type { Rewriter } from '../plan/rewriter.ts'
 import type { Step } from '../plan/types.ts'
+import type { VectorFile } from '../plan/vectors.ts'
 
 /** The table a task works on: plain data, cloned with each task. */
 export interface TaskTable {
@@ -50,6 +51,9 @@ export interface CompactTask extends BucketTask {
   /** The highest level of the bucket. */
   readonly maxLevel: number
   readonly rewriter: Rewriter
+  /** See `CompactionPlan`. */
+  readonly above: readonly (readonly DataFile[])[]
+  readonly marked: readonly DataFile[]
 }
 
 /** Rewrites level-0 files, and changelog files of flushes, with every sequence number raised by `offset`; order and rows stay. */
@@ -154,6 +158,8 @@ export interface FilesResult {
   readonly after: readonly DataFile[]
   /** What changed: records by key, those of one key in order. */
   readonly changelog: readonly DataFile[]
+  /** The vectors of the bucket's files afterwards, where some changed. */
+  readonly vectors?: VectorFile | undefined
   readonly stats: TaskStats
 }
 

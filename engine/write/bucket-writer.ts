@@ -5,6 +5,7 @@ import type { Field } from '../../formats/types/row-type.ts'
 import { assert } from '../assert.ts'
 import { compactionFits, type FinishedCompaction } from '../plan/fits.ts'
 import { buildLevels, filesOf, type Levels, maxSequence, replaceFiles } from '../plan/levels.ts'
+import { type VectorFile, withVectors } from '../plan/vectors.ts'
 import { withoutLevel0 } from '../plan/visible.ts'
 import type { BufferedRows } from '../tasks/task.ts'
 import { type RowKinds, WriteBuffer } from './buffer.ts'
@@ -25,6 +26,10 @@ export interface PendingChange {
   readonly before: readonly DataFile[]
   readonly after: readonly DataFile[]
   readonly changelog: readonly DataFile[]
+  /** See `CompactionChange`. */
+  readonly vectors?: VectorFile | undefined
+  /** See `FinishedCompaction`. */
+  readonly seen?: ReadonlySet<string> | undefined
   /** A compaction that forgot deletes. */
   readonly dropDelete: boolean
   /** The earliest cut whose commit may hold it: the highest of the rows it has seen; 0 = committed rows only. */
@@ -84,6 +89,10 @@ export class BucketWriter {
     return this.#readable
   }
 
+  /** The highest cut that uncommitted files among these belong to; 0 when all are committed. */
+  readonly epochOf = (files: readonly DataFile[]): number =>
+    files.reduce((epoch, file) => Math.max(epoch, this.#uncommitted.get(file.name) ?? 0), 0)
+
   get buffer(): WriteBuffer | undefined {
     return this.#buffer
   }
@@ -133,14 +142,12 @@ export class BucketWriter {
 
   landCompaction(finished: FinishedCompaction): PendingChange {
     const { before, changelog = [] } = finished
-    const change: PendingChange = { ...finished, changelog, kind: 'compact', epoch: this.epochOf(before) }
+    // Vectors stand on those of the compactions before, so they cannot be committed before these.
+    const below = finished.seen === undefined ? [] : this.#pending.filter(({ kind }) => kind === 'compact')
+    const epoch = below.reduce((max, earlier) => Math.max(max, earlier.epoch), this.epochOf(before))
+    const change: PendingChange = { ...finished, changelog, kind: 'compact', epoch }
     this.#change(change)
     return change
-  }
-
-  /** The highest cut that uncommitted files among these belong to; 0 when all are committed. */
-  epochOf(files: readonly DataFile[]): number {
-    return files.reduce((epoch, file) => Math.max(epoch, this.#uncommitted.get(file.name) ?? 0), 0)
   }
 
   /** The changes that the commit of a cut may hold, in landing order. */
@@ -194,7 +201,7 @@ export class BucketWriter {
         levels = replaceFiles(levels, [], after)
         kept.push({ ...change, after, changelog })
       } else if ((offset === 0n || change.epoch === 0) && compactionFits(levels, change)) {
-        levels = replaceFiles(levels, change.before, change.after)
+        levels = changed(levels, change)
         kept.push(change)
       } else {
         dropped.push(change)
@@ -222,7 +229,7 @@ export class BucketWriter {
   }
 
   #change(change: PendingChange): void {
-    this.#levels = replaceFiles(this.#levels, change.before, change.after)
+    this.#levels = changed(this.#levels, change)
     this.#readable = undefined
     for (const file of change.after) {
       if (change.epoch > 0) this.#uncommitted.set(file.name, change.epoch)
@@ -248,6 +255,13 @@ export class BucketWriter {
     this.#buffer?.raise(offset)
     this.#nextSequence += offset
   }
+}
+
+/** The levels with a change: all files have their vectors by what the last change says. */
+function changed(levels: Levels, { before, after, vectors }: PendingChange): Levels {
+  const next = replaceFiles(levels, before, after)
+  if (vectors === undefined) return next
+  return buildLevels(withVectors(filesOf(next), vectors), next.numLevels, next.compareKeys)
 }
 
 function replaced(file: DataFile, raised: ReadonlyMap<DataFile, readonly DataFile[]>): readonly DataFile[] {

@@ -38,7 +38,7 @@ const cases: readonly (readonly [StoredOptions, string, string])[] = [
   [{ 'deduplicate.ignore-delete': 'true' }, '', ''],
   [{ 'ignore-delete': 'false' }, '', ''],
   [{ 'rowkind.field': 'v' }, '', ''],
-  [{ 'deletion-vectors.enabled': 'true' }, '', 'deletion-vectors.enabled'],
+  [{ 'deletion-vectors.enabled': 'true' }, '', ''],
   [{ 'record-level.time-field': 'at', 'record-level.expire-time': '1 d' }, '', ''],
   [{ 'file.format': 'orc' }, '', 'file.format'],
   [{ 'file.format': 'avro' }, '', 'file.format'],

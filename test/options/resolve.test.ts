@@ -62,6 +62,11 @@ const wrong = [
   ['fields.s.stats-mode', 'most', /one of none, counts/],
 ] as const
 
+t.test('deletion vectors go with producers that know what was there before', async (t) => {
+  const stored = { 'deletion-vectors.enabled': 'true', 'changelog-producer': 'full-compaction' }
+  t.throws(() => resolve(stored), { code: 'INVALID', details: { option: 'changelog-producer' } })
+})
+
 t.test('a wrong value is INVALID, with option, value and allowed form', async (t) => {
   for (const [option, value, message] of wrong) {
     t.throws(() => resolve({ [option]: value }), { code: 'INVALID', message }, `${option} = ${value}`)
@@ -73,7 +78,7 @@ t.test('a wrong value is INVALID, with option, value and allowed form', async (t
 })
 
 t.test('what the engine does not look at may hold anything', async (t) => {
-  t.doesNotThrow(() => resolve({ 'page-size': 'small', 'owner-of-another-engine': '', 'lookup-wait': '?' }))
+  t.doesNotThrow(() => resolve({ 'page-size': 'small', 'owner-of-another-engine': '', 'lookup.hash-load-factor': '?' }))
 })
 
 t.test('every default prints to a text that parses to it', async (t) => {

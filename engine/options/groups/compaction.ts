@@ -5,7 +5,7 @@ const MB = 1024 * 1024
 const NO_BUFFER_SPILL = 'a full buffer becomes a level-0 file, never a spill file'
 const PRIVATE = 'spill files are private to the engine'
 const NO_SQL = 'there is no SQL here'
-const NO_LOOKUP = 'compaction by lookup serves changelogs and deletion vectors, which this version does not write'
+const NO_LOOKUP = 'lookups read pages of the data files themselves'
 
 /** Options of writing and compaction. */
 export const compactionOptions = {
@@ -114,12 +114,23 @@ export const changelogOptions = {
     'Columns that do not count for row-deduplicate.',
   ),
   'delete.force-produce-changelog': kept(bool, false, 'SQL deletes write a changelog.', NO_SQL),
-  'force-lookup': kept(bool, false, 'Compact by lookup without a changelog.', NO_LOOKUP, { immutable: true }),
-  'lookup-wait': kept(bool, true, 'A commit waits for compaction by lookup.', NO_LOOKUP, {
+  'force-lookup': used('write', bool, false, 'Compact by lookup, though nothing else asks for it.', {
+    immutable: true,
+  }),
+  'lookup-wait': used('write', bool, true, 'A commit waits until its rows have left level 0, in tables with lookups.', {
     aliases: ['changelog-producer.lookup-wait'],
   }),
-  'lookup-compact': kept(oneOf('radical', 'gentle'), 'radical', 'How eagerly level 0 is compacted.', NO_LOOKUP),
-  'lookup-compact.max-interval': kept(int(), undefined, 'Patience of gentle. Default: 2 x trigger.', NO_LOOKUP),
+  'lookup-compact': used(
+    'write',
+    oneOf('radical', 'gentle'),
+    'radical',
+    'When lookups move level 0 up: whenever there is something, or now and then.',
+  ),
+  'lookup-compact.max-interval': optional(
+    'write',
+    int(),
+    'Times that gentle lets level 0 wait. Default: 2 x compaction trigger; never below the trigger.',
+  ),
   'lookup.cache-file-retention': kept(duration, 3_600_000, 'Life of a lookup file.', NO_LOOKUP),
   'lookup.cache-max-disk-size': kept(memorySize, Number.MAX_SAFE_INTEGER, 'Disk for lookup files.', NO_LOOKUP),
   'lookup.cache-max-memory-size': kept(memorySize, 256 * MB, 'Memory for lookup files.', NO_LOOKUP),
@@ -131,28 +142,23 @@ export const changelogOptions = {
   'lookup.merge-records-threshold': kept(int(), 1024, 'Rows of a key from which merging spills.', NO_LOOKUP),
   'lookup.remote-file.enabled': kept(bool, false, 'Keep lookup files beside data files.', NO_LOOKUP),
   'deletion-vectors.enabled': used(
-    'write',
+    'read',
     bool,
     false,
     'Mark replaced rows in their old files, so that reads need not merge. Rows show once they left level 0.',
-    { immutable: true, accepts: (enabled) => !enabled, only: 'false' },
+    { immutable: true },
   ),
-  'deletion-vectors.bitmap64': kept(
-    bool,
-    false,
-    'Marks with 64-bit positions.',
-    'only deletion-vectors.enabled gives it a meaning',
-  ),
+  'deletion-vectors.bitmap64': used('write', bool, false, 'Write marks with 64-bit positions; both kinds are read.'),
   'deletion-vectors.modifiable': kept(
     bool,
     false,
     'deletion-vectors.enabled may change.',
-    'only deletion-vectors.enabled gives it a meaning',
+    'options are not changed by this version',
   ),
   'deletion-vector.index-file.target-size': kept(
     memorySize,
     2 * MB,
     'Size of a file of marks.',
-    'only deletion-vectors.enabled gives it a meaning',
+    'the marks of a bucket are one file',
   ),
 }

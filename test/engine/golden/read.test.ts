@@ -32,9 +32,6 @@ const readOnly: Readonly<Record<string, string>> = {
   cl_expired: 'changelog.num-retained.max',
   cl_lookup: 'changelog-producer',
   cl_lookup_dedup: 'changelog-producer',
-  dv: 'deletion-vectors.enabled',
-  dv_bitmap64: 'deletion-vectors.enabled',
-  dv_partitioned: 'deletion-vectors.enabled',
   dynamic_bucket: 'bucket',
   partition_null: 'bucket',
 }

@@ -13,7 +13,7 @@ const at = (name: string, level: number) => file({ name, level })
 const places = (files: readonly DataFile[]) => files.map((f) => `${f.name}@${f.level}`)
 const fold = (...changes: CompactionChange[]) => {
   const { before, after, obsolete } = foldCompactions(changes)
-  return { before: places(before), after: places(after), obsolete: places(obsolete) }
+  return { before: places(before), after: places(after), obsolete: places(obsolete as readonly DataFile[]) }
 }
 
 t.test('one compaction is itself', async (t) => {

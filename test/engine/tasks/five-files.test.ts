@@ -92,6 +92,8 @@ t.test('five files in one compaction: A, B, C are rewritten, D and E move up wit
     minFileSize: minFileSize(TARGET),
     forceRewriteAllFiles: false,
     rewriter: 'plain',
+    deletionVectors: false,
+    newestWins: true,
   })!
   t.equal(plan.outputLevel, 3)
   const result = await runTask(
@@ -106,6 +108,8 @@ t.test('five files in one compaction: A, B, C are rewritten, D and E move up wit
       dropDelete: plan.dropDelete,
       maxLevel: plan.maxLevel,
       rewriter: plan.rewriter,
+      above: plan.above,
+      marked: plan.marked,
     },
     context,
   )
