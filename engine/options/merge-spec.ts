@@ -116,7 +116,7 @@ export function mergeSpec({ fields, primaryKeys, options: stored }: MergeSchema)
     engine,
     ignoreDelete,
     removeOnDelete,
-    retractsApart: removes || (!ignoreDelete && [...rules.values()].some(needsOlder)),
+    retractsApart: removes || (!ignoreDelete && [...rules.values()].some((rule) => needsOlder(engine, rule))),
     sequenceFields,
     descending: options['sequence.field.sort-order']?.toLowerCase() === 'descending',
     rules,
@@ -124,9 +124,9 @@ export function mergeSpec({ fields, primaryKeys, options: stored }: MergeSchema)
   }
 }
 
-/** Only a sum may take a value back before it was put in. */
-function needsOlder({ function: name, ignoreRetract, retracts }: ColumnRule): boolean {
-  return retracts && !ignoreRetract && name !== 'sum'
+/** Only a sum may take a value back before it was put in; a partial update that nothing was added to is no row yet. */
+function needsOlder(engine: MergeEngineName, { function: name, ignoreRetract, retracts }: ColumnRule): boolean {
+  return retracts && !ignoreRetract && !(engine === 'aggregation' && name === 'sum')
 }
 
 /** Columns that a read of `columns` needs beside them to merge rows. */

@@ -51,7 +51,7 @@ export class DeletedRows {
     const [key] = this.#keys
     const record = this.#keys.size === 1 && !isPlainObject(row) ? { [key!]: row } : row
     if (!isPlainObject(record)) return record
-    const given = new Set(Object.keys(record).filter((name) => record[name] !== null && record[name] !== undefined))
+    const given = new Set(Object.keys(record).filter((name) => record[name] !== undefined))
     const missing = missingOf(this.#spec, given, this.#keys)
     if (missing === undefined) return record
     throw new TableError(

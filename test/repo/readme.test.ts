@@ -16,15 +16,17 @@ async function printed(folder: string, program: string): Promise<string> {
   return (await run(process.execPath, ['start.mjs'], { cwd: folder, env })).stdout
 }
 
-t.test('the JavaScript of docs/api.md is one program, and prints what its comments say', async (t) => {
-  const page = await readFile(join(root, 'docs/api.md'), 'utf8')
-  const program = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map((block) => block[1]).join('\n')
-  const output = await printed(t.testdir(), program)
-  for (const [, said] of program.matchAll(/console\.log\(.*\/\/ (.*)$/gm)) {
-    const text = said!.replace(/: .*$/, '')
-    t.ok(output.includes(text) || output.includes(said!), text)
-  }
-})
+for (const name of ['api', 'merge-engines']) {
+  t.test(`the JavaScript of docs/${name}.md is one program, and prints what its comments say`, async (t) => {
+    const page = await readFile(join(root, `docs/${name}.md`), 'utf8')
+    const program = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map((block) => block[1]).join('\n')
+    const output = await printed(t.testdir(), program)
+    for (const [, said] of program.matchAll(/console\.log\(.*\/\/ (.*)$/gm)) {
+      const text = said!.replace(/: .*$/, '')
+      t.ok(output.includes(text) || output.includes(said!), text)
+    }
+  })
+}
 
 t.test('the first program of the README runs and prints what the README says', async (t) => {
   const readme = await readFile(join(root, 'README.md'), 'utf8')

@@ -161,3 +161,16 @@ t.test('sizes for people', async (t) => {
   t.equal(formatBytes(1280 * 1024 ** 2), '1.25 GB')
   t.equal(formatBytes(1000 * 1024 ** 2), '1000 MB')
 })
+
+t.test('runs with deletes that need all older rows take all runs with them', async (t) => {
+  const sizes = [1, 1, 1, 1, 1000].map((bytes, index) => ({ level: index < 4 ? 0 : 5, bytes }))
+  const without = decide(sizes, defaults)
+  t.strictSame([without.unit?.runCount, without.unit?.outputLevel], [4, 4])
+  const runs = sizes.map((run, index) => ({ ...run, retractsApart: index === 2 }))
+  const { unit, rules } = decide(runs, defaults)
+  t.strictSame(unit, { runCount: 5, outputLevel: 5, reason: 'deletes-go-down' })
+  t.strictSame(rules.at(-1), { rule: 'deletes-go-down', holds: true })
+  t.match(renderExplanation(explainPick(runs, defaults)), /hold deletes .* all runs are taken/)
+  const below = sizes.map((run, index) => ({ ...run, retractsApart: index === 4 }))
+  t.strictSame(decide(below, defaults).unit, without.unit, 'deletes below what is taken stay where they are')
+})

@@ -1,0 +1,272 @@
+import t from 'tap'
+import { type Fields, openWarehouse, type Table, t as types } from '../../engine/index.ts'
+import { seeded } from '../formats/column/support.ts'
+import { collect, open } from '../support/warehouses.ts'
+
+type Row = Record<string, unknown>
+
+interface Shape {
+  readonly fields: Fields
+  readonly options: Readonly<Record<string, string | number | boolean>>
+  /** A random row of a key. */
+  readonly row: (k: number, random: (below: number) => number) => Row
+  /** What to delete, given the row that is there; undefined = the engine takes no deletes. */
+  readonly gone?: (row: Row, random: (below: number) => number) => unknown
+}
+
+const maybe = (random: (below: number) => number, value: unknown) => (random(3) === 0 ? null : value)
+const int = types.int().nullable()
+const text = types.string().nullable()
+
+const shapes: Readonly<Record<string, Shape>> = {
+  'deduplicate by a sequence field': {
+    fields: { k: types.int(), seq: int, v: int },
+    options: { 'sequence.field': 'seq' },
+    row: (k, random) => ({ k, seq: maybe(random, random(5)), v: random(100) }),
+  },
+  'deduplicate by two, descending': {
+    fields: { k: types.int(), a: int, b: text, v: int },
+    options: { 'sequence.field': 'a,b', 'sequence.field.sort-order': 'descending' },
+    row: (k, random) => ({ k, a: maybe(random, random(3)), b: maybe(random, `${random(3)}`), v: random(100) }),
+  },
+  'deduplicate, deletes ignored': {
+    fields: { k: types.int(), v: int },
+    options: { 'ignore-delete': true },
+    row: (k, random) => ({ k, v: random(100) }),
+    gone: ({ k }) => k,
+  },
+  'partial-update': {
+    fields: { k: types.int(), a: int, b: text, c: types.array(types.int()).nullable() },
+    options: { 'merge-engine': 'partial-update' },
+    row: (k, random) => ({
+      k,
+      a: maybe(random, random(9)),
+      b: maybe(random, `b${random(9)}`),
+      c: maybe(random, [random(3)]),
+    }),
+  },
+  'partial-update, deletes remove': {
+    fields: { k: types.int(), a: int, b: text },
+    options: { 'merge-engine': 'partial-update', 'partial-update.remove-record-on-delete': true },
+    row: (k, random) => ({ k, a: maybe(random, random(9)), b: maybe(random, `b${random(9)}`) }),
+    gone: ({ k }) => ({ k }),
+  },
+  'partial-update with sequence groups': {
+    fields: { k: types.int(), a: int, g: int, b: text, c: int, h: int, i: int, free: int },
+    options: {
+      'merge-engine': 'partial-update',
+      'fields.g.sequence-group': 'a',
+      'fields.h,i.sequence-group': 'b,c',
+      'fields.c.aggregate-function': 'sum',
+    },
+    row: (k, random) => ({
+      k,
+      a: maybe(random, random(9)),
+      g: maybe(random, random(4)),
+      b: maybe(random, `b${random(9)}`),
+      c: maybe(random, random(9)),
+      h: maybe(random, random(3)),
+      i: maybe(random, random(3)),
+      free: maybe(random, random(9)),
+    }),
+    gone: (row, random) => ({ k: row.k, g: random(5), h: random(4), i: random(4), c: row.c }),
+  },
+  'aggregation, sums': {
+    fields: { k: types.int(), s: types.bigint().nullable(), m: int, n: int },
+    options: {
+      'merge-engine': 'aggregation',
+      'fields.s.aggregate-function': 'sum',
+      'fields.m.aggregate-function': 'max',
+      'fields.m.ignore-retract': true,
+      'fields.n.aggregate-function': 'sum',
+    },
+    row: (k, random) => ({ k, s: maybe(random, BigInt(random(100))), m: maybe(random, random(100)), n: random(4) }),
+    gone: ({ k, s, n }, random) => ({ k, s, n: random(2) === 0 ? n : null }),
+  },
+  'aggregation of many functions': {
+    fields: {
+      k: types.int(),
+      first: int,
+      last: text,
+      list: text,
+      all: types.array(types.int()).nullable(),
+      map: types.map(types.string(), types.int()).nullable(),
+      any: types.boolean().nullable(),
+      p: int,
+    },
+    options: {
+      'merge-engine': 'aggregation',
+      'fields.first.aggregate-function': 'first_non_null_value',
+      'fields.list.aggregate-function': 'listagg',
+      'fields.all.aggregate-function': 'collect',
+      'fields.map.aggregate-function': 'merge_map',
+      'fields.any.aggregate-function': 'bool_or',
+      'fields.p.aggregate-function': 'product',
+    },
+    row: (k, random) => ({
+      k,
+      first: maybe(random, random(9)),
+      last: maybe(random, `l${random(9)}`),
+      list: maybe(random, `t${random(4)}`),
+      all: maybe(random, [random(4), random(4)]),
+      map: maybe(random, new Map([[`k${random(3)}`, random(9)]])),
+      any: maybe(random, random(2) === 0),
+      p: maybe(random, 1 + random(3)),
+    }),
+  },
+  'aggregation that takes back out of order-bound functions': {
+    fields: { k: types.int(), last: int, p: int, all: types.array(types.int()).nullable() },
+    options: {
+      'merge-engine': 'aggregation',
+      'fields.p.aggregate-function': 'product',
+      'fields.all.aggregate-function': 'collect',
+    },
+    row: (k, random) => ({ k, last: maybe(random, random(9)), p: 1 + random(3), all: [random(3)] }),
+    gone: ({ k, last, p }, random) => ({ k, last: random(2) === 0 ? last : null, p: random(2) === 0 ? p : null }),
+  },
+  'aggregation, deletes remove': {
+    fields: { k: types.int(), s: int, l: text },
+    options: {
+      'merge-engine': 'aggregation',
+      'fields.s.aggregate-function': 'sum',
+      'fields.l.aggregate-function': 'listagg',
+      'aggregation.remove-record-on-delete': true,
+    },
+    row: (k, random) => ({ k, s: maybe(random, random(9)), l: maybe(random, `${random(9)}`) }),
+    gone: ({ k }) => k,
+  },
+}
+
+const KEYS = 12
+
+async function rowsOf(table: Table): Promise<readonly Row[]> {
+  return collect(table.scan()) as Promise<readonly Row[]>
+}
+
+for (const [name, shape] of Object.entries(shapes)) {
+  t.test(`${name}: a row does not depend on flushes and compactions, nor on how it is read`, async (t) => {
+    for (let seed = 1; seed <= 40; seed++) {
+      const next = seeded(seed * 1013)
+      const random = (below: number) => Math.floor(next() * below)
+      const warehouse = await openWarehouse(t.testdir(), { workers: 0, durability: 'none' })
+      const definition = { fields: shape.fields, primaryKey: ['k'] as never }
+      const options = {
+        ...shape.options,
+        'num-sorted-run.compaction-trigger': 2 + random(3),
+        'sort-spill-threshold': 3,
+      }
+      let table = (await warehouse.createTable('db.moving', { ...definition, options })) as unknown as Table
+      // All of it stays in one buffer: what is merged there is merged in one go.
+      const still = (await warehouse.createTable('db.still', {
+        ...definition,
+        options: { ...shape.options, 'write-only': true },
+      })) as unknown as Table
+      for (let step = 0; step < 60; step++) {
+        const k = random(KEYS)
+        const present = (await table.get(k)) as Row | undefined
+        if (present !== undefined && shape.gone !== undefined && random(4) === 0) {
+          const gone = shape.gone(present, random)
+          await table.delete(gone as never)
+          await still.delete(gone as never)
+        } else {
+          const row = shape.row(k, random)
+          await table.put(row)
+          await still.put(row)
+        }
+        if (random(3) === 0) await table.commit()
+        if (random(9) === 0) await table.compact()
+        if (random(25) === 0) await table.compact({ full: true })
+        if (random(25) === 0) {
+          await table.commit()
+          await table.close()
+          table = (await warehouse.table('db.moving')) as unknown as Table
+        }
+        if (random(4) > 0) continue
+        const [moving, wanted] = [await rowsOf(table), await rowsOf(still)]
+        t.same(moving, wanted, `seed ${seed}, step ${step}`)
+        const keys = Array.from({ length: KEYS }, (_, key) => key)
+        const byKey = keys.map((key) => wanted.find((row) => row.k === key))
+        t.same(await table.getMany(keys), byKey, 'getMany')
+        t.same(await still.getMany(keys), byKey, 'getMany, in memory')
+        t.same(await Promise.all(keys.map((key) => table.get(key))), byKey, 'get')
+        const column = Object.keys(shape.fields).at(-1)!
+        t.same(
+          await collect(table.scan({ columns: [column] as never })),
+          wanted.map((row) => ({ [column]: row[column] })),
+        )
+        t.same(await collect(table.scan({ reverse: true })), [...wanted].reverse(), 'in reverse')
+      }
+      await table.compact({ full: true })
+      t.same(await rowsOf(table), await rowsOf(still), `seed ${seed}, compacted`)
+      await warehouse.close({ discard: true })
+    }
+  })
+}
+
+t.test('what an engine cannot take is refused when it is written, and nothing is kept', async (t) => {
+  const warehouse = await open(t.testdir())
+  const refusals: readonly (readonly [string, Record<string, string | boolean>, unknown, string])[] = [
+    ['partial', { 'merge-engine': 'partial-update' }, 1, 'partial-update.remove-record-on-delete'],
+    [
+      'max',
+      { 'merge-engine': 'aggregation', 'fields.v.aggregate-function': 'max' },
+      { k: 1, v: 2 },
+      'fields.v.ignore-retract',
+    ],
+  ]
+  for (const [name, options, gone, option] of refusals) {
+    const table = await warehouse.createTable(`db.${name}`, {
+      fields: { k: types.int(), v: types.int().nullable() },
+      primaryKey: ['k'],
+      options,
+    })
+    await table.put({ k: 1, v: 1 })
+    await t.rejects(table.write([{ put: { k: 2, v: 2 } }, { delete: gone as never }]), {
+      code: 'INVALID',
+      details: { option },
+    })
+    t.same(await collect(table.scan()), [{ k: 1, v: 1 }], name)
+  }
+  const needs: readonly (readonly [string, Record<string, string>, unknown])[] = [
+    ['sequence', { 'sequence.field': 'v' }, 1],
+    ['group', { 'merge-engine': 'partial-update', 'fields.v.sequence-group': 'w' }, { k: 1, w: 3 }],
+    ['sum', { 'merge-engine': 'aggregation', 'fields.v.aggregate-function': 'sum' }, { k: 1 }],
+  ]
+  for (const [name, options, gone] of needs) {
+    const table = await warehouse.createTable(`db.${name}`, {
+      fields: { k: types.int(), v: types.int().nullable(), w: types.int().nullable() },
+      primaryKey: ['k'],
+      options,
+    })
+    await t.rejects(table.delete(gone as never), { code: 'INVALID' }, name)
+  }
+  await warehouse.close({ discard: true })
+})
+
+t.test('rowkind.field: a column says what a row does', async (t) => {
+  const warehouse = await open(t.testdir())
+  const table = await warehouse.createTable('db.t', {
+    fields: { k: types.int(), v: types.int().nullable(), op: types.string() },
+    primaryKey: ['k'],
+    options: { 'rowkind.field': 'op' },
+  })
+  await table.put([
+    { k: 1, v: 1, op: '+I' },
+    { k: 2, v: 2, op: '+I' },
+    { k: 3, v: 3, op: '+U' },
+    { k: 2, v: 2, op: '-D' },
+    { k: 3, v: 3, op: '-U' },
+  ])
+  const rows = [{ k: 1, v: 1, op: '+I' }]
+  t.same(await collect(table.scan()), rows)
+  t.same(await table.getMany([1, 2, 3]), [rows[0], undefined, undefined])
+  await table.commit()
+  t.same(await collect(table.scan()), rows)
+  await t.rejects(table.put({ k: 4, v: 4, op: 'insert' }), {
+    code: 'INVALID',
+    details: { column: 'op', value: 'insert' },
+  })
+  await table.delete(1)
+  t.same(await collect(table.scan()), [])
+  await warehouse.close({ discard: true })
+})
