@@ -284,7 +284,7 @@ tap.test('an option that decides where rows lie, or that this version does not w
   for (const [option, value] of [
     ['bucket', '4'],
     ['partition.default-name', 'none'],
-    ['changelog-producer', 'lookup'],
+    ['file.format', 'orc'],
   ] as const) {
     const { old, other, table } = await openWhileAltered(
       `${test.testdir({ [option]: {} })}/${option}`,

@@ -99,7 +99,7 @@ t.test('changes replayed give the table, whenever compactions ran', async (t) =>
   const random = seededRandom(42)
   const pick = (below: number) => Math.floor(random.fraction() * below)
   for (let round = 0; round < 24; round++) {
-    const producer = ['none', 'input', 'full-compaction'][round % 3]!
+    const producer = ['none', 'input', 'full-compaction', 'lookup'][round % 4]!
     const path = t.testdir({ [`${round}`]: {} })
     const { warehouse, table, commit, full } = await create(`${path}/${round}`, {
       bucket: 1 + pick(2),

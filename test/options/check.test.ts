@@ -31,7 +31,6 @@ const cases: readonly (readonly [StoredOptions, string, string])[] = [
   [{ 'merge-engine': 'first-row', 'changelog-producer': 'lookup' }, 'merge-engine', 'merge-engine'],
   [{ 'sequence.field': 'v' }, '', ''],
   [{ 'sequence.field.sort-order': 'descending' }, '', ''],
-  [{ 'changelog-producer': 'lookup' }, '', 'changelog-producer'],
   [{ 'changelog-producer': 'input', 'changelog-file.format': 'orc' }, '', 'changelog-file.format'],
   [{ 'changelog-producer': 'NONE' }, '', ''],
   [{ 'ignore-delete': 'true' }, '', ''],

@@ -99,8 +99,7 @@ export const changelogOptions = {
     'write',
     oneOf('none', 'input', 'full-compaction', 'lookup'),
     'none',
-    'How changes are written beside the rows: as they were put, or as full compaction finds them.',
-    { accepts: (producer) => producer !== 'lookup', only: 'none or input or full-compaction' },
+    'How changes are written beside the rows: as they were put, or as full compaction or lookups find them.',
   ),
   'changelog-producer.row-deduplicate': used(
     'write',

@@ -30,8 +30,6 @@ const refused: Readonly<Record<string, string>> = {
 /** What this version reads, and would not write, with the option in the way. */
 const readOnly: Readonly<Record<string, string>> = {
   cl_expired: 'changelog.num-retained.max',
-  cl_lookup: 'changelog-producer',
-  cl_lookup_dedup: 'changelog-producer',
   dynamic_bucket: 'bucket',
   partition_null: 'bucket',
 }
