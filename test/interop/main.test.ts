@@ -1,6 +1,7 @@
 import t from 'tap'
 import { checkCases } from './cases.ts'
 import { checkConcurrency } from './concurrent.ts'
+import { checkEngines } from './engines.ts'
 import { checkExpiry } from './expiry.ts'
 import { checkGoldenTables } from './golden.ts'
 import { checkParquetFiles } from './parquet-files.ts'
@@ -29,4 +30,5 @@ await checkSystemTables(t, engines)
 await checkTurns(t, engines)
 await checkConcurrency(t, engines)
 await checkExpiry(t, engines)
+await checkEngines(t, engines)
 await checkParquetFiles(t, engines)

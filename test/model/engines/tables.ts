@@ -22,6 +22,8 @@ export interface ModelTable {
   readonly rules: Rules
   /** What may follow a row: deletes by key, deletes with values, or any kind with values, by `rowkind.field`. */
   readonly kinds: 'puts' | 'keys' | 'rows' | 'all'
+  /** Deletes hold nothing but the key and what they are ordered by. */
+  readonly bareDeletes?: boolean
   /** Share of nulls. */
   readonly nulls: number
   /** Columns that never fall behind what a delete had: an older row after it comes back once the delete is compacted away. */
