@@ -57,7 +57,7 @@ for (const [index, { name, options, sums }] of shapes.entries()) {
     let warehouse: Warehouse = await open(folder)
     const definition = {
       fields: { k: types.int(), v: types.int().nullable(), s: types.string().nullable() },
-      primaryKey: ['k'],
+      primaryKey: ['k'] as const,
       options: { 'snapshot.num-retained.min': 1000, 'snapshot.num-retained.max': 2000, ...options },
     }
     let table = (await warehouse.createTable('db.t', definition)) as unknown as Table

@@ -10,6 +10,8 @@ import { liveFiles, open, storeOf } from '../../support/warehouses.ts'
 /** Every golden table that this version writes; the rest is in read.test.ts. */
 const tables = [
   'bucket_key',
+  'cl_lookup',
+  'cl_lookup_dedup',
   'cl_none',
   'comp_gzip',
   'comp_lz4',
