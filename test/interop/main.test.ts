@@ -9,6 +9,7 @@ import { type Engines, startEngines, stopEngines } from './support/engines.ts'
 import { checkSystemTables } from './system-tables.ts'
 import { checkTurns } from './turns.ts'
 import { checkValues } from './values.ts'
+import { checkVectors } from './vectors.ts'
 import { checkWrittenLayouts } from './written-layouts.ts'
 import { checkWrittenTypes } from './written-types.ts'
 
@@ -28,6 +29,7 @@ await checkWrittenLayouts(t, engines)
 await checkCases(t, engines)
 await checkSystemTables(t, engines)
 await checkTurns(t, engines)
+await checkVectors(t, engines)
 await checkConcurrency(t, engines)
 await checkExpiry(t, engines)
 await checkEngines(t, engines)
