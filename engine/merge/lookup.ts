@@ -33,6 +33,12 @@ export interface LookupMerge {
   readonly changes?: { readonly rules: ChangeRules; readonly tell: (changes: Batch) => void } | undefined
 }
 
+/** No look outside of the runs: for reads, and for merges of upper levels. */
+export const WITHIN_RUNS: Pick<LookupMerge, 'find' | 'firstWins'> = {
+  find: () => ({ asked: new Uint32Array(0), rows: undefined }),
+  firstWins: false,
+}
+
 /**
  * A merge of level-0 rows with the row that they replace: of the lowest level above 0 that has one, among the inputs or, where
  * those have none, above the output. Rows of still higher levels are in that row already.

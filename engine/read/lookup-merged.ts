@@ -2,6 +2,7 @@ import type { Batch, Column } from '../../formats/column/column.ts'
 import { takeBatch } from '../../formats/column/gather.ts'
 import { compareRows } from '../../formats/column/key-bounds.ts'
 import { dropDeletes } from '../merge/filters.ts'
+import { mergeWithLookup, WITHIN_RUNS } from '../merge/lookup.ts'
 import { mergeRuns } from '../merge/merge.ts'
 import type { MergeEngine } from '../merge/reduce.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
@@ -23,6 +24,8 @@ export interface MergedSource {
   readonly memory: readonly Batch[]
   readonly layout: KvLayout
   readonly engine: MergeEngine
+  /** Of a key only the row of the lowest level above 0 counts: it has all in it that lies below. */
+  readonly upperRowsAreWhole: boolean
 }
 
 /**
@@ -30,18 +33,22 @@ export interface MergedSource {
  * them. `rows` are positions in the key columns, in ascending order of the keys. Decodes every column of the pages that hold a key.
  */
 export function lookUpMerged(
-  { runs, memory, layout, engine }: MergedSource,
+  { runs, memory, layout, engine, upperRowsAreWhole }: MergedSource,
   keys: readonly Column[],
   rows: readonly number[],
   found: (MergedRow | FileRow | undefined)[],
 ): void {
-  const inputs = runs.toReversed().map(({ files }) => hits(new RunWalk(files, keys), keys, rows, layout))
+  const oldestFirst = runs.toReversed()
+  const inputs = oldestFirst.map(({ files }) => hits(new RunWalk(files, keys), keys, rows, layout))
+  const levels = [...oldestFirst.map(({ files }) => files[0]!.file.level), ...memory.map(() => 0)]
+  const { sequence } = layout
   const merged = mergeRuns([...inputs, ...memory.map((batch) => [batch])], {
     keys: layout.keyIndexes,
     keyTypes: layout.keyTypes,
-    sequence: layout.sequence,
+    sequence,
     engine,
     sortEngine: 'loser-tree',
+    reduceWindow: upperRowsAreWhole ? mergeWithLookup({ engine, levels, sequence, ...WITHIN_RUNS }) : undefined,
   })
   let next = 0
   for (const each of merged) {

@@ -196,11 +196,11 @@ export class PointReads {
     rows: readonly number[],
     found: (PointRow | undefined)[],
   ): void {
-    const { layout } = this.#core
+    const { layout, rewriter } = this.#core
     const levels = state?.readable ?? place.levels
     const runs = levels === undefined ? [] : this.#runsOf(levels, place)
     const memory = state?.holdsRows === true ? recordsInMemory(state, keys, rows, layout, engine) : []
-    lookUpMerged({ runs, memory, layout, engine }, keys, rows, found)
+    lookUpMerged({ runs, memory, layout, engine, upperRowsAreWhole: rewriter === 'lookup' }, keys, rows, found)
   }
 
   #runsOf(levels: Levels, place: BucketPlace): readonly LookupRun[] {

@@ -2,10 +2,12 @@ import { dataFileName } from '../../formats/meta/names.ts'
 import type { DataFile, TableSchema } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
 import { createMergeEngine } from '../merge/engines/create.ts'
+import { deduplicate } from '../merge/engines/deduplicate.ts'
 import type { MergeEngine } from '../merge/reduce.ts'
 import { mergeSpec } from '../options/merge-spec.ts'
 import { type ResolvedOptions, resolve } from '../options/resolve.ts'
 import { type KvLayout, kvLayout } from '../plan/kv-layout.ts'
+import { rewriterOf } from '../plan/rewriter.ts'
 import { changelogFileOptions, dataFileOptions } from '../store/data-file-options.ts'
 import { type DataFileRead, DataFileReader, type FooterCache } from '../store/data-reader.ts'
 import { DataWriter } from '../store/data-writer.ts'
@@ -71,6 +73,20 @@ export class BucketFiles {
   get engine(): MergeEngine {
     this.#engine ??= createMergeEngine(this.layout, mergeSpec(this.table.schema))
     return this.#engine
+  }
+
+  /**
+   * A row of an upper level has all in it that lies below it: compactions look that up. Only the lowest such row of a key counts then.
+   * Of no use where the newest row is the result whatever lies below.
+   */
+  get upperRowsAreWhole(): boolean {
+    if (this.engine === deduplicate) return false
+    const {
+      'changelog-producer': producer,
+      'deletion-vectors.enabled': deletionVectors,
+      'force-lookup': forced,
+    } = this.options
+    return rewriterOf({ producer, firstRow: this.engine.name === 'first-row', deletionVectors, forced }) === 'lookup'
   }
 
   /** Opens a data file, to be given back to `close`; what it yields has the layout of these files. */

@@ -2,7 +2,7 @@ import type { Batch } from '../../formats/column/column.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import { deduplicate } from '../merge/engines/deduplicate.ts'
-import { type LookupMerge, mergeWithLookup } from '../merge/lookup.ts'
+import { type LookupMerge, mergeWithLookup, WITHIN_RUNS } from '../merge/lookup.ts'
 import { mergeRuns } from '../merge/merge.ts'
 import type { MergeEngine } from '../merge/reduce.ts'
 import { type TopChanges, tellTopChanges } from '../merge/top-changes.ts'
@@ -32,7 +32,8 @@ export function* mergeSection(
   options: SectionOptions = {},
 ): Generator<Batch> {
   const threshold = files.options['sort-spill-threshold']
-  const { changes, lookup } = options
+  const { changes } = options
+  const lookup = options.lookup ?? (files.upperRowsAreWhole ? WITHIN_RUNS : undefined)
   const isApart = (level: number) => level === changes?.top || (lookup !== undefined && level > 0)
   const shaped = changes === undefined ? runs : levelApart(runs, changes.top, files.layout)
   // What a delete does may depend on all older rows: then nothing is merged before they are at hand.
@@ -58,7 +59,7 @@ export function* mergeSection(
     inputs = inputs.flatMap((input, index) => (index === at ? spilled : early.has(input) ? [] : input))
   }
   for (const batch of options.newest ?? []) inputs.push({ bytes: 0, level: 0, batches: () => [batch] })
-  yield* merge(files, inputs, options)
+  yield* merge(files, inputs, { ...options, lookup })
 }
 
 interface SectionOptions extends RunOptions {

@@ -21,11 +21,13 @@ export async function runEngine(model: ModelTable, seed: number, steps: number):
       await subject.take(step)
       await subject.check(i % 5 === 0)
     }
-    for (const step of [{ op: 'commit' }, { op: 'compact', full: true }] as const) {
+    const end = [{ op: 'commit' }, { op: 'compact', full: true }, { op: 'expire', keep: 1 }] as const
+    for (const step of end) {
       done.push(step)
       await subject.take(step)
       await subject.check(true)
     }
+    await subject.checkFiles()
   } catch (error) {
     const history = done.map((step) => text(step)).join('\n')
     throw new Error(`${model.name}, seed ${seed}, options ${text(subject.options)}: ${String(error)}\n${history}`, {
