@@ -125,8 +125,10 @@ export class Committer {
     this.#jobs.add(job)
     const ended = () => {
       this.#jobs.delete(job)
-      // Level-0 files of later rows had to wait for it.
-      if (this.#core.rewriter === 'lookup') for (const bucket of this.#writer.buckets) this.#compactions.trigger(bucket)
+      // Level-0 files of later rows had to wait for it; gentle compaction lets them wait on.
+      const { rewriter, options } = this.#core
+      if (rewriter !== 'lookup' || options['lookup-compact'] !== 'radical') return
+      for (const bucket of this.#writer.buckets) this.#compactions.trigger(bucket)
     }
     done.then(ended, ended)
     return untilAborted(turn, request.signal, COMMIT_ABORTED).then(() => done)

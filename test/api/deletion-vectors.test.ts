@@ -167,3 +167,92 @@ t.test('a compaction that another writer overtook neither loses nor brings back 
   await second.close()
   t.strictSame(await unnamedFiles(await storeOf(folder, 'db', 't')), [])
 })
+
+t.test(
+  'with lookup-wait a commit that resolves has shown its rows to everybody, whatever is written meanwhile',
+  async (t) => {
+    const folder = t.testdir()
+    const warehouse = await open(folder)
+    const table = await create(warehouse, { 'num-sorted-run.compaction-trigger': 2, 'write-buffer-size': '20 kb' })
+    const reader = openAlone(folder)
+    const other = (await reader.table('db.t')) as Table
+    let next = 0
+    for (let round = 0; round < 15; round++) {
+      await table.put(range(next, next + 50, round))
+      next += 50
+      const committing = table.commit()
+      const until = next
+      // Rows of the next commit, some of which are flushed while this one waits for its compaction.
+      for (let more = 0; more < 3; more++) {
+        await table.put(range(next, next + 120, round))
+        next += 120
+      }
+      await committing
+      await other.refresh()
+      const found = await keys(other)
+      if (!range(0, until).every(({ k }) => found[k] === k)) t.fail(`round ${round}: ${found.length} of ${until} rows`)
+    }
+    t.pass('fifteen rounds')
+    await table.commit()
+    t.equal((await keys(table)).length, next)
+    await warehouse.close()
+    await reader.close()
+  },
+)
+
+t.test('without lookup-wait rows show when the compaction in the background is committed', async (t) => {
+  const folder = t.testdir()
+  const warehouse = await open(folder)
+  const table = await create(warehouse, { 'lookup-wait': false })
+  await table.put(range(0, 50))
+  const { snapshots } = await table.commit()
+  t.strictSame(await keys(table, { snapshot: snapshots[0]!.id }), [], 'not yet')
+  while ((await table.snapshots()).every(({ kind }) => kind !== 'COMPACT'))
+    await new Promise((done) => setTimeout(done, 5))
+  t.equal((await keys(table)).length, 50)
+  await warehouse.close()
+})
+
+t.test('gentle lookups let level 0 wait', async (t) => {
+  const warehouse = await open(t.testdir())
+  const options = {
+    'lookup-compact': 'gentle',
+    'num-sorted-run.compaction-trigger': 10,
+    'lookup-compact.max-interval': 10,
+  }
+  const table = await create(warehouse, options)
+  const shown: number[] = []
+  for (let k = 0; k < 12; k++) {
+    await table.put(row(k, k))
+    await table.commit()
+    const files = table.levels().flatMap(({ levels }) => levels.filter(({ level }) => level === 0))
+    shown.push(files.reduce((sum, level) => sum + level.files, 0))
+  }
+  t.strictSame(shown.slice(0, 9), [1, 2, 3, 4, 5, 6, 7, 8, 9])
+  t.ok(shown[9]! === 0 || shown[10]! <= 1, `level 0 has moved up: ${shown}`)
+  await table.compact({ full: true })
+  t.equal((await keys(table)).length, 12)
+  await warehouse.close()
+})
+
+t.test('expiry takes the index files of snapshots that end, and those of the last one stay', async (t) => {
+  const folder = t.testdir()
+  const warehouse = await open(folder)
+  const table = await create(warehouse)
+  await table.put(range(0, 200))
+  await table.commit()
+  await table.compact({ full: true })
+  for (let k = 0; k < 30; k += 3) {
+    await table.delete({ k })
+    await table.commit()
+  }
+  await table.expireSnapshots({ retainMax: 1, retainMin: 1 })
+  const store = await storeOf(folder, 'db', 't')
+  t.strictSame(await unnamedFiles(store), [])
+  t.equal((await keys(table)).length, 190)
+  t.strictSame(
+    (await markedFiles(store)).flatMap(({ deleted }) => deleted),
+    [0, 3, 6, 9, 12, 15, 18, 21, 24, 27],
+  )
+  await warehouse.close()
+})
