@@ -100,13 +100,7 @@ export function mergeSpec({ fields, primaryKeys, options: stored }: MergeSchema)
   const ignoreDelete = isTrue(options['ignore-delete'])
   const sequenceFields = names(options['sequence.field'])
   for (const name of sequenceFields) columnOf(fields, 'sequence.field', name)
-  if (engine === 'first-row' && sequenceFields.length > 0) {
-    throw invalid(
-      'sequence.field',
-      options['sequence.field'],
-      'the first row of a key is the one written first, leave it out',
-    )
-  }
+  if (engine === 'first-row') checkFirstRow(options)
   const groups = engine === 'partial-update' ? sequenceGroups(fields, primaryKeys, options) : []
   const removeOnDelete = isTrue(options[REMOVE_ON_DELETE.get(engine) ?? ''])
   checkTogether(engine, ignoreDelete, removeOnDelete, groups, options)
@@ -146,6 +140,21 @@ const REMOVE_ON_DELETE: ReadonlyMap<MergeEngineName, string> = new Map([
 ])
 
 const REMOVE_ON_GROUP = 'partial-update.remove-record-on-sequence-group'
+
+/** What of other options the engine first-row cannot have beside it. */
+function checkFirstRow(options: Readonly<Record<string, string>>): void {
+  const sequence = options['sequence.field']
+  if (sequence !== undefined) {
+    throw invalid('sequence.field', sequence, 'the first row of a key is the one written first, leave it out')
+  }
+  if (isTrue(options['deletion-vectors.enabled'])) {
+    throw invalid('deletion-vectors.enabled', true, 'a first row is never replaced, leave it out')
+  }
+  const producer = options['changelog-producer']?.toLowerCase() ?? 'none'
+  if (producer === 'input' || producer === 'full-compaction') {
+    throw invalid('changelog-producer', producer, 'with first-row only none and lookup know which rows stay')
+  }
+}
 
 function checkTogether(
   engine: MergeEngineName,

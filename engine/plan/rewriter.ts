@@ -10,18 +10,28 @@ import type { DataFile } from '../../formats/meta/types.ts'
  */
 export type Rewriter = 'plain' | 'lookup' | 'full-compaction'
 
-/** What chooses a rewriter; all but the producer ask for lookups. */
-export interface RewriterNeeds {
-  readonly producer: 'none' | 'input' | 'full-compaction' | 'lookup'
-  readonly firstRow: boolean
-  readonly deletionVectors: boolean
-  readonly forced: boolean
+/** The options that choose a rewriter. */
+export interface RewriterOptions {
+  readonly 'changelog-producer': 'none' | 'input' | 'full-compaction' | 'lookup'
+  readonly 'merge-engine': 'deduplicate' | 'partial-update' | 'aggregation' | 'first-row'
+  readonly 'deletion-vectors.enabled': boolean
+  readonly 'force-lookup': boolean
 }
 
 /** The rewriter of a table. The producer full-compaction comes first; whatever else asks for lookups does without them then. */
-export function rewriterOf({ producer, firstRow, deletionVectors, forced }: RewriterNeeds): Rewriter {
-  if (producer === 'full-compaction') return 'full-compaction'
-  return producer === 'lookup' || firstRow || deletionVectors || forced ? 'lookup' : 'plain'
+export function rewriterOf(options: RewriterOptions): Rewriter {
+  if (options['changelog-producer'] === 'full-compaction') return 'full-compaction'
+  return looksUp(options) ? 'lookup' : 'plain'
+}
+
+/** Whether rows leave level 0 merged with the row of their key that lies above. */
+function looksUp(options: RewriterOptions): boolean {
+  return (
+    options['changelog-producer'] === 'lookup' ||
+    options['merge-engine'] === 'first-row' ||
+    options['deletion-vectors.enabled'] ||
+    options['force-lookup']
+  )
 }
 
 /** What moving one file up means. */

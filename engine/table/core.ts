@@ -83,12 +83,7 @@ export class TableCore {
     this.options = resolve(schema.options)
     this.spec = mergeSpec(schema)
     this.layout = kvLayout(schema)
-    this.rewriter = rewriterOf({
-      producer: this.options['changelog-producer'],
-      firstRow: false,
-      deletionVectors: this.options['deletion-vectors.enabled'],
-      forced: this.options['force-lookup'],
-    })
+    this.rewriter = rewriterOf(this.options)
     this.partitionTypes = partitionFields(schema).map((field) => field.type)
     this.compareKeys = rowCompare(this.layout.keyTypes)
     this.dataPaths = dataPathsOf(store.paths, schema)

@@ -80,13 +80,7 @@ export class BucketFiles {
    * Of no use where the newest row is the result whatever lies below.
    */
   get upperRowsAreWhole(): boolean {
-    if (this.engine === deduplicate) return false
-    const {
-      'changelog-producer': producer,
-      'deletion-vectors.enabled': deletionVectors,
-      'force-lookup': forced,
-    } = this.options
-    return rewriterOf({ producer, firstRow: this.engine.name === 'first-row', deletionVectors, forced }) === 'lookup'
+    return this.engine !== deduplicate && rewriterOf(this.options) === 'lookup'
   }
 
   /** Opens a data file, to be given back to `close`; what it yields has the layout of these files. */

@@ -28,9 +28,11 @@ export class Lookups {
     // Where the newest row is the result whatever lies below, only changes are told against what was there.
     const needsRows = tells || this.#files.engine !== deduplicate
     const marks = options['deletion-vectors.enabled']
+    // Of a first row that is there it is enough to know.
+    const firstWins = options['merge-engine'] === 'first-row'
     return {
-      find: (keys) => (marks || needsRows ? this.#find(keys, marks, needsRows) : NOTHING),
-      firstWins: false,
+      find: (keys) => (marks || needsRows ? this.#find(keys, marks, needsRows && !firstWins) : NOTHING),
+      firstWins,
       changes: tells ? changes : undefined,
     }
   }

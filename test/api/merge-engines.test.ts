@@ -35,6 +35,12 @@ const shapes: Readonly<Record<string, Shape>> = {
     row: (k, random) => ({ k, v: random(100) }),
     gone: ({ k }) => k,
   },
+  'first-row': {
+    fields: { k: types.int(), v: int },
+    options: { 'merge-engine': 'first-row', 'ignore-delete': true },
+    row: (k, random) => ({ k, v: random(100) }),
+    gone: ({ k }) => k,
+  },
   'partial-update': {
     fields: { k: types.int(), a: int, b: text, c: types.array(types.int()).nullable() },
     options: { 'merge-engine': 'partial-update' },
@@ -139,12 +145,22 @@ const shapes: Readonly<Record<string, Shape>> = {
 
 const KEYS = 12
 
+/** Ways to compact: plain, and with level 0 merged with what lies above. */
+const lookups = [{}, { 'force-lookup': true }, { 'deletion-vectors.enabled': true }] as const
+
+/** Keys from here on are there to make the highest level large, so that compactions end above it. */
+const BASE = 1000
+const BASE_ROWS = 2500
+
 async function rowsOf(table: Table): Promise<readonly Row[]> {
-  return collect(table.scan()) as Promise<readonly Row[]>
+  return collect(table.scan({ range })) as Promise<readonly Row[]>
 }
+
+const range = { lt: BASE }
 
 for (const [name, shape] of Object.entries(shapes)) {
   t.test(`${name}: a row does not depend on flushes and compactions, nor on how it is read`, async (t) => {
+    let apart = 0
     for (let seed = 1; seed <= 3; seed++) {
       const next = seeded(seed * 77)
       const random = (below: number) => Math.floor(next() * below)
@@ -152,8 +168,10 @@ for (const [name, shape] of Object.entries(shapes)) {
       const definition = { fields: shape.fields, primaryKey: ['k'] as never }
       const options = {
         ...shape.options,
+        ...(name === 'first-row' ? {} : lookups[seed % 3]),
         'num-sorted-run.compaction-trigger': 2 + random(3),
         'sort-spill-threshold': 3,
+        'num-levels': 6,
       }
       let table = (await warehouse.createTable('db.moving', { ...definition, options })) as unknown as Table
       // All of it stays in one buffer: what is merged there is merged in one go.
@@ -161,7 +179,15 @@ for (const [name, shape] of Object.entries(shapes)) {
         ...definition,
         options: { ...shape.options, 'write-only': true },
       })) as unknown as Table
-      for (let step = 0; step < 60; step++) {
+      const base = Array.from({ length: BASE_ROWS }, (_, k) => shape.row(BASE + k, random))
+      for (let k = 0; k < KEYS; k += 2) base.push(shape.row(k, random))
+      await table.put(base)
+      await still.put(base)
+      await table.compact({ full: true })
+      let middle = false
+      for (let step = 0; step < 40; step++) {
+        const [bucket] = table.levels()
+        middle ||= bucket?.levels.some(({ level, files }) => level > 0 && level < 5 && files > 0) ?? false
         const k = random(KEYS)
         const present = (await table.get(k)) as Row | undefined
         if (present !== undefined && shape.gone !== undefined && random(4) === 0) {
@@ -191,15 +217,17 @@ for (const [name, shape] of Object.entries(shapes)) {
         t.same(await Promise.all(keys.map((key) => table.get(key))), byKey, 'get')
         const column = Object.keys(shape.fields).at(-1)!
         t.same(
-          await collect(table.scan({ columns: [column] as never })),
+          await collect(table.scan({ range, columns: [column] as never })),
           wanted.map((row) => ({ [column]: row[column] })),
         )
-        t.same(await collect(table.scan({ reverse: true })), [...wanted].reverse(), 'in reverse')
+        t.same(await collect(table.scan({ range, reverse: true })), [...wanted].reverse(), 'in reverse')
       }
+      apart += Number(middle)
       await table.compact({ full: true })
       t.same(await rowsOf(table), await rowsOf(still), `seed ${seed}, compacted`)
       await warehouse.close({ discard: true })
     }
+    t.equal(apart, 3, 'each history had levels between the lowest and the highest')
   })
 }
 

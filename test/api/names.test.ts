@@ -182,10 +182,10 @@ t.test('definitions that make no sense are refused, naming the column or option,
   }
   await refused(
     t,
-    warehouse.createTable('db.t', { ...definition, options: { 'merge-engine': 'first-row' } }),
+    warehouse.createTable('db.t', { ...definition, options: { 'file.format': 'orc' } }),
     'UNSUPPORTED',
-    { option: 'merge-engine', value: 'first-row' },
-    'merge-engine',
+    { option: 'file.format', value: 'orc' },
+    'file.format',
   )
   t.same(readdirSync(path), [])
   await warehouse.close()

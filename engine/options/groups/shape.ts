@@ -47,8 +47,6 @@ export const shapeOptions = {
     'How rows of one key become one.',
     {
       immutable: true,
-      accepts: (engine) => engine !== 'first-row',
-      only: 'deduplicate, partial-update or aggregation',
     },
   ),
   'sequence.field': optional(

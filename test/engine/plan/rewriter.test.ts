@@ -3,30 +3,30 @@ import {
   decideUpgrade,
   mergeTellsChanges,
   type Rewriter,
-  type RewriterNeeds,
+  type RewriterOptions,
   rewriterOf,
   type UpgradeContext,
 } from '../../../engine/plan/rewriter.ts'
 
-const options: RewriterNeeds = {
-  producer: 'none',
-  firstRow: false,
-  deletionVectors: false,
-  forced: false,
+const options: RewriterOptions = {
+  'changelog-producer': 'none',
+  'merge-engine': 'deduplicate',
+  'deletion-vectors.enabled': false,
+  'force-lookup': false,
 }
 
 t.test('the producer full-compaction comes before all that asks for lookups', async (t) => {
-  const cases: readonly [Partial<RewriterNeeds>, Rewriter][] = [
+  const cases: readonly [Partial<RewriterOptions>, Rewriter][] = [
     [{}, 'plain'],
-    [{ producer: 'input' }, 'plain'],
-    [{ producer: 'lookup' }, 'lookup'],
-    [{ deletionVectors: true }, 'lookup'],
-    [{ firstRow: true }, 'lookup'],
-    [{ forced: true }, 'lookup'],
-    [{ producer: 'input', deletionVectors: true }, 'lookup'],
-    [{ producer: 'full-compaction' }, 'full-compaction'],
-    [{ producer: 'full-compaction', forced: true }, 'full-compaction'],
-    [{ producer: 'full-compaction', deletionVectors: true }, 'full-compaction'],
+    [{ 'changelog-producer': 'input' }, 'plain'],
+    [{ 'changelog-producer': 'lookup' }, 'lookup'],
+    [{ 'deletion-vectors.enabled': true }, 'lookup'],
+    [{ 'merge-engine': 'first-row' }, 'lookup'],
+    [{ 'force-lookup': true }, 'lookup'],
+    [{ 'changelog-producer': 'input', 'deletion-vectors.enabled': true }, 'lookup'],
+    [{ 'changelog-producer': 'full-compaction' }, 'full-compaction'],
+    [{ 'changelog-producer': 'full-compaction', 'force-lookup': true }, 'full-compaction'],
+    [{ 'changelog-producer': 'full-compaction', 'deletion-vectors.enabled': true }, 'full-compaction'],
   ]
   for (const [given, expected] of cases) t.equal(rewriterOf({ ...options, ...given }), expected, JSON.stringify(given))
 })
