@@ -3,7 +3,7 @@ import { type MergeSchema, mergeSpec } from './merge-spec.ts'
 import type { Option } from './option.ts'
 import { recordExpiry } from './record-expiry.ts'
 import { findOption, registry } from './registry.ts'
-import { canonicalTexts, invalid, parseOr, resolve, type StoredOptions } from './resolve.ts'
+import { canonicalTexts, invalid, parseOr, resolve } from './resolve.ts'
 
 /** The part of a table's schema that options are checked against. */
 export interface OptionSchema extends MergeSchema {
@@ -22,11 +22,7 @@ export function checkReadable(schema: MergeSchema): TableError | undefined {
  * Why a table with these options is not written by this version. All that stops a read stops a write too. Undefined: write it.
  */
 export function checkWritable(schema: MergeSchema): TableError | undefined {
-  return (
-    check(schema, (option) => option.affects !== 'none', 'writes') ??
-    checkChangelogLife(schema.options) ??
-    caught(() => recordExpiry(schema))
-  )
+  return check(schema, (option) => option.affects !== 'none', 'writes') ?? caught(() => recordExpiry(schema))
 }
 
 function check(schema: MergeSchema, matters: (option: Option) => boolean, verb: string): TableError | undefined {
@@ -50,18 +46,6 @@ function refusal(option: string, value: string, verb: string, accepted: string):
       `Use Apache Paimon for this table, or change the option there.`,
     { option, value },
   )
-}
-
-/** Changelogs that outlive their snapshots need files that this version does not keep: expiring a snapshot would lose them. */
-function checkChangelogLife(stored: StoredOptions): TableError | undefined {
-  return caught(() => {
-    const values = resolve(stored)
-    for (const limit of ['num-retained.min', 'num-retained.max', 'time-retained'] as const) {
-      const life = values[`changelog.${limit}`]
-      if (life === undefined || life <= values[`snapshot.${limit}`]) continue
-      throw refusal(`changelog.${limit}`, stored[`changelog.${limit}`]!, 'writes', `not above snapshot.${limit}`)
-    }
-  })
 }
 
 /**

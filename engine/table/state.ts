@@ -139,8 +139,8 @@ export class TableState {
   }
 
   #expireRequest(overrides: ExpireOverrides): ExpireRequest {
-    const { schema, options, services } = this.core
-    return expireRequest(schema.options, options, services.clock.now(), overrides)
+    const { options, services } = this.core
+    return expireRequest(options, services.clock.now(), overrides)
   }
 
   /**

@@ -1,7 +1,6 @@
 import { TableError } from '../errors.ts'
 import { checkCall, shown } from '../options/check-call.ts'
-import { registry } from '../options/registry.ts'
-import { canonicalTexts, type ResolvedOptions, type StoredOptions } from '../options/resolve.ts'
+import type { ResolvedOptions } from '../options/resolve.ts'
 
 /** Which snapshots an expiry may drop, and how. */
 export interface ExpireRequest {
@@ -17,6 +16,14 @@ export interface ExpireRequest {
   readonly cleanEmptyDirectories: boolean
   /** Remove nothing, say what would go. */
   readonly dryRun: boolean
+  /** Which changelogs may be dropped that outlived their snapshots. */
+  readonly changelogs: ChangelogRetention
+}
+
+/** The same limits as those of snapshots, for changelogs. */
+export interface ChangelogRetention extends Pick<ExpireRequest, 'retainMin' | 'retainMax' | 'olderThan'> {
+  /** One of the limits goes further than that of snapshots: a snapshot that ends leaves its changelog behind. */
+  readonly outlive: boolean
 }
 
 /** What a caller asks for instead of the table's own options. */
@@ -28,15 +35,12 @@ export interface ExpireOverrides {
   readonly dryRun?: boolean | undefined
 }
 
-const DECOUPLED = ['changelog.num-retained.max', 'changelog.num-retained.min', 'changelog.time-retained'] as const
-
 /**
  * The request that a table's options make, with a caller's wishes on top. A wish for fewer snapshots than
  * `snapshot.num-retained.min` lowers that as well; the limit of one run holds only when there is no wish at all, as after
- * a commit. `INVALID` for a wish that cannot be; `UNSUPPORTED` when changelogs are to outlive their snapshots.
+ * a commit. Limits of changelogs that are not set are those of snapshots. `INVALID` for a wish that cannot be.
  */
 export function expireRequest(
-  stored: StoredOptions,
   options: ResolvedOptions,
   nowMillis: number,
   overrides: ExpireOverrides = {},
@@ -58,16 +62,18 @@ export function expireRequest(
     })
   }
   const own = retainMax === undefined && retainMin === undefined && olderThan === undefined
-  const request: ExpireRequest = {
+  const limits = {
     retainMin: min,
     retainMax: max,
     olderThan: olderThan ?? nowMillis - options['snapshot.time-retained'],
+  }
+  return {
+    ...limits,
     limit: own ? options['snapshot.expire.limit'] : Number.MAX_SAFE_INTEGER,
     cleanEmptyDirectories: options['snapshot.clean-empty-directories'],
     dryRun: dryRun ?? false,
+    changelogs: changelogRetention(options, limits, nowMillis),
   }
-  checkChangelogs(stored, request, nowMillis)
-  return request
 }
 
 function checkCount(name: string, value: number | undefined): void {
@@ -75,25 +81,15 @@ function checkCount(name: string, value: number | undefined): void {
   throw new TableError('INVALID', `${name} is ${shown(value)}: give a whole number from 1 on.`, { value })
 }
 
-/**
- * With a changelog retention beyond that of snapshots, expiry has to turn snapshots into long-lived changelogs instead of
- * dropping them. Doing half of it would lose changes that somebody asked to keep.
- */
-function checkChangelogs(stored: StoredOptions, request: ExpireRequest, nowMillis: number): void {
-  const texts = canonicalTexts(stored)
-  const limits = {
-    'changelog.num-retained.max': request.retainMax,
-    'changelog.num-retained.min': request.retainMin,
-    'changelog.time-retained': nowMillis - request.olderThan,
-  }
-  for (const option of DECOUPLED) {
-    const text = texts.get(option)
-    const value = text === undefined ? undefined : registry[option].kind.parse(text)
-    if (value === undefined || value <= limits[option]) continue
-    throw new TableError(
-      'UNSUPPORTED',
-      `Option ${option} = ${text} keeps changelogs longer than their snapshots, which this version cannot do. Lower it, or let another engine expire snapshots.`,
-      { option, value: text },
-    )
-  }
+function changelogRetention(
+  options: ResolvedOptions,
+  snapshots: Pick<ExpireRequest, 'retainMin' | 'retainMax' | 'olderThan'>,
+  nowMillis: number,
+): ChangelogRetention {
+  const life = options['changelog.time-retained']
+  const retainMin = options['changelog.num-retained.min'] ?? snapshots.retainMin
+  const retainMax = Math.max(retainMin, options['changelog.num-retained.max'] ?? snapshots.retainMax)
+  const olderThan = life === undefined ? snapshots.olderThan : nowMillis - life
+  const outlive = retainMin > snapshots.retainMin || retainMax > snapshots.retainMax || olderThan < snapshots.olderThan
+  return { retainMin, retainMax, olderThan, outlive }
 }

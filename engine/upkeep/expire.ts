@@ -11,9 +11,11 @@ import {
 } from '../plan/expire.ts'
 import { mapLimited } from '../store/concurrent.ts'
 import { readConsumers } from '../store/consumers.ts'
+import { withPath } from '../store/errors.ts'
 import type { Pins } from '../store/pins.ts'
 import type { TableStore } from '../store/table-store.ts'
 import { dataPathsOf } from '../store/table-store.ts'
+import { expireChangelogs } from './expire-changelogs.ts'
 import type { ExpireRequest } from './expire-request.ts'
 import { Remover } from './remover.ts'
 import { metadataOf, otherUsers, tolerant } from './used-files.ts'
@@ -51,11 +53,18 @@ export async function expireSnapshots(store: TableStore, pins: Pins, request: Ex
   }
   const { end, heldBack } = await chooseEnd(store, request, { earliest, latest, pinned: pins.ids() })
   const remover = new Remover(store, dataPathsOf(store.paths, await store.schemas.latest()), request)
-  let work = await loadWork(store, end, pins.ids())
+  // They go first: files that only they kept go with the snapshots that took them away.
+  const gone = await expireChangelogs(store, pins, remover, { ...request, earliest, latest })
+  const changelogs = { outlive: request.changelogs.outlive, gone }
+  let work = await loadWork(store, end, pins.ids(), changelogs)
   if (!request.dryRun) {
+    if (changelogs.outlive) await keepChangelogs(store, work.ended)
     if ((await snapshots.earliestHint()) !== end) await snapshots.writeEarliestHint(end)
     // A tag or a pin made before EARLIEST moved is seen here; one made after it finds its snapshot expired.
-    if (await changedSince(store, pins, work)) work = await loadWork(store, end, pins.ids())
+    if (await changedSince(store, pins, work)) {
+      work = await loadWork(store, end, pins.ids(), changelogs)
+      if (changelogs.outlive) await keepChangelogs(store, work.ended)
+    }
   }
   if (work.plan !== undefined) await remover.remove(work.plan, work.ended)
   const { files, bytes } = remover
@@ -79,6 +88,12 @@ export async function hintedEarliest({ snapshots }: TableStore): Promise<Snapsho
   return earliest === undefined ? undefined : snapshots.find(earliest)
 }
 
+/** Whether snapshots that end leave their changelogs behind, and which changelogs ended before them. */
+interface Changelogs {
+  readonly outlive: boolean
+  readonly gone: ReadonlySet<number>
+}
+
 /** What one run removes, and what that was decided by. */
 interface Work {
   readonly ended: readonly Snapshot[]
@@ -91,7 +106,12 @@ interface Work {
 }
 
 /** All snapshots below `end` and below the first pin: those chosen now, and leftovers of a run that broke off. */
-async function loadWork(store: TableStore, end: number, pinned: readonly number[]): Promise<Work> {
+async function loadWork(
+  store: TableStore,
+  end: number,
+  pinned: readonly number[],
+  changelogs: Changelogs,
+): Promise<Work> {
   const tagNames = await store.tags.names()
   const ids = await store.snapshots.allIds()
   const stop = ids.find((id) => id >= end || pinned.includes(id))
@@ -104,7 +124,8 @@ async function loadWork(store: TableStore, end: number, pinned: readonly number[
   const kept = stop === undefined ? undefined : await store.snapshots.find(stop)
   const held = ids.filter((id) => id < end && pinned.includes(id))
   if (kept === undefined || ended.length === 0) return { ended: [], plan: undefined, tagNames, pinned, held }
-  return { ended, plan: await loadPlan(store, ended, kept), tagNames, pinned, held }
+  const plan = await loadPlan(store, ended, kept, changelogs)
+  return { ended, plan, tagNames, pinned, held }
 }
 
 async function changedSince(store: TableStore, pins: Pins, work: Work): Promise<boolean> {
@@ -158,9 +179,24 @@ async function timesUntilYoung(
   return times
 }
 
+/** Before anything goes: whoever reads changes finds each of them in one place or the other. */
+async function keepChangelogs({ fs, snapshots, changelogs }: TableStore, ended: readonly Snapshot[]): Promise<void> {
+  const kept = new Set(ended.length === 0 ? [] : await changelogs.ids())
+  for (const { id } of ended) {
+    if (kept.has(id)) continue
+    const path = snapshots.path(id)
+    await changelogs.keep(id, await withPath(path, () => fs.readFile(path)))
+  }
+}
+
 /** The plan for snapshots that end, `kept` being the first that stays. */
-async function loadPlan(store: TableStore, ended: readonly Snapshot[], kept: Snapshot): Promise<ExpirePlan> {
-  const others = await otherUsers(store)
+async function loadPlan(
+  store: TableStore,
+  ended: readonly Snapshot[],
+  kept: Snapshot,
+  { outlive, gone }: Changelogs,
+): Promise<ExpirePlan> {
+  const others = await otherUsers(store, outlive ? ended : [], gone)
   const range: ExpireRange = { begin: ended[0]!.id, end: kept.id }
   const later = [...ended.slice(1), kept]
   const tags = (await store.tags.list()).map((tag) => ({ ...tag, snapshotId: tag.snapshot.id }))

@@ -13,6 +13,8 @@ export class Remover {
   readonly #dryRun: boolean
   readonly #cleanEmptyDirectories: boolean
   readonly files: string[] = []
+  /** A dry run comes by a file twice that a changelog and a snapshot give up. */
+  readonly #seen = new Set<string>()
   bytes = 0
 
   constructor(
@@ -42,6 +44,11 @@ export class Remover {
     if (!this.#dryRun && ended.length > 0) await snapshots.sync()
   }
 
+  /** The files of changelogs themselves, once nothing is left of what they name. */
+  async removeChangelogs(ended: readonly Snapshot[]): Promise<void> {
+    for (const { id } of ended) await this.#removeFile(this.#store.changelogs.path(id))
+  }
+
   /** Data files and the files beside them; then, if asked for, the folders they leave empty. */
   async removeDataFiles(entries: readonly ManifestEntry[]): Promise<void> {
     const folders = new Set<string>()
@@ -61,7 +68,7 @@ export class Remover {
     const { fs } = this.#store
     await withPath(path, async () => {
       const stat = await fs.stat(path)
-      if (stat === undefined) return
+      if (stat === undefined || this.#seen.has(path)) return
       if (!this.#dryRun) {
         try {
           await fs.unlink(path)
@@ -70,6 +77,7 @@ export class Remover {
           throw error
         }
       }
+      this.#seen.add(path)
       this.files.push(path)
       this.bytes += stat.bytes
     })

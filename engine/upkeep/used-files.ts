@@ -44,6 +44,34 @@ export async function tolerant<T>(strict: Strictness, fallback: T, read: () => P
   }
 }
 
+/**
+ * What a long-lived changelog keeps of its snapshot: the lists of its changelog, or, where it has none, those that tell which files
+ * were flushed. Other writers keep less, or more.
+ */
+export async function changelogMetadata(store: TableStore, snapshot: Snapshot): Promise<MetadataFiles> {
+  const { changelogManifestList, changelogManifestListSize } = snapshot
+  if (changelogManifestList === undefined) {
+    const { indexManifest: _, statistics: __, ...lists } = snapshot
+    return metadataOf(store, lists, 'may')
+  }
+  const list = await tolerant<readonly ManifestFile[]>('may', [], () =>
+    store.manifests.readList(changelogManifestList, changelogManifestListSize),
+  )
+  return { manifests: [...list.map(({ name }) => name), changelogManifestList], indexes: [], statistics: [] }
+}
+
+/** The data files that a long-lived changelog is read from. */
+export async function changelogFiles(store: TableStore, snapshot: Snapshot): Promise<readonly ManifestEntry[]> {
+  const { changelogManifestList, commitKind } = snapshot
+  if (changelogManifestList === undefined && commitKind !== 'APPEND') return []
+  const entries = await tolerant<readonly ManifestEntry[]>('may', [], () =>
+    changelogManifestList === undefined
+      ? store.manifests.deltaEntries(snapshot)
+      : store.manifests.changelogEntries(snapshot),
+  )
+  return entries.filter((entry) => entry.kind === 'add')
+}
+
 /** What other branches and long-lived changelogs use: an expiry of one branch removes none of it. */
 export interface OtherUsers {
   readonly metadata: readonly MetadataFiles[]
@@ -51,8 +79,15 @@ export interface OtherUsers {
   readonly dataFiles: ReadonlySet<string>
 }
 
-/** Reads it all, or throws: what cannot be read cannot be spared. Costs two listings when there are neither. */
-export async function otherUsers(store: TableStore): Promise<OtherUsers> {
+/**
+ * Reads it all, or throws: what cannot be read cannot be spared. Costs two listings when there are neither. `leaving` are snapshots
+ * that leave their changelog behind; changelogs in `gone` count no more.
+ */
+export async function otherUsers(
+  store: TableStore,
+  leaving: readonly Snapshot[] = [],
+  gone: ReadonlySet<number> = new Set(),
+): Promise<OtherUsers> {
   const metadata: MetadataFiles[] = []
   const dataFiles = new Set<string>()
   const use = (entries: readonly ManifestEntry[]) => {
@@ -65,15 +100,15 @@ export async function otherUsers(store: TableStore): Promise<OtherUsers> {
       use(await store.manifests.changelogEntries(snapshot))
     }
   }
+  const changelogs = new Map(leaving.map((snapshot) => [snapshot.id, snapshot]))
   for (const id of await store.changelogs.ids()) {
-    const changelog = await store.changelogs.find(id)
-    if (changelog === undefined) continue
+    const changelog = changelogs.has(id) || gone.has(id) ? undefined : await store.changelogs.find(id)
+    if (changelog !== undefined) changelogs.set(id, changelog)
+  }
+  for (const changelog of changelogs.values()) {
     // Of a changelog only a part is left, by design: what is there is in use, what is missing is not.
-    metadata.push(await metadataOf(store, changelog, 'may'))
-    const added = async (read: () => Promise<readonly ManifestEntry[]>) =>
-      use((await tolerant('may', [], read)).filter((entry) => entry.kind === 'add'))
-    if (changelog.changelogManifestList === undefined) await added(() => store.manifests.deltaEntries(changelog))
-    else await added(() => store.manifests.changelogEntries(changelog))
+    metadata.push(await changelogMetadata(store, changelog))
+    use(await changelogFiles(store, changelog))
   }
   return { metadata, dataFiles }
 }

@@ -2,7 +2,8 @@ import t from 'tap'
 import { type Table, t as types } from '../../engine/index.ts'
 import { changesOf, recordsOf, replay, shortly } from '../support/changes.ts'
 import { seededRandom } from '../support/seeded-random.ts'
-import { collect, open } from '../support/warehouses.ts'
+import { unnamedFiles } from '../support/table-files.ts'
+import { collect, open, storeOf } from '../support/warehouses.ts'
 
 const columns = { k: types.int(), v: types.string().nullable() }
 
@@ -136,3 +137,40 @@ t.test('changes replayed give the table, whenever compactions ran', async (t) =>
     await warehouse.close()
   }
 })
+
+t.test(
+  'changelogs outlive their snapshots, are read as before, and end in their turn with all that only they name',
+  async (t) => {
+    for (const producer of ['none', 'input', 'lookup', 'full-compaction']) {
+      const path = `${t.testdir({ [producer]: {} })}/${producer}`
+      const { warehouse, table, commit, full } = await create(path, {
+        'changelog-producer': producer,
+        'write-only': producer === 'none' ? 'true' : 'false',
+        'snapshot.num-retained.min': 1,
+        'snapshot.num-retained.max': 2,
+        'changelog.num-retained.max': 8,
+      })
+      let all: string[] = []
+      for (let v = 0; v < 12; v++) {
+        await commit([v % 3, `v${v}`], [9, `w${v}`])
+        if (producer === 'full-compaction' || v === 5) await full()
+        const before = (await table.snapshots())[0]!.id
+        all = [...new Set([...all, ...(await changesOf(table)).map(shortly)])]
+        await table.expireSnapshots()
+        t.ok((await table.snapshots())[0]!.id >= before)
+        const left = (await changesOf(table)).map(shortly)
+        t.same(left, all.slice(all.length - left.length), `${producer} ${v}: the last of them, unbroken`)
+      }
+      const snapshots = await table.snapshots()
+      const kept = await table.expireSnapshots({ dryRun: true })
+      t.ok(snapshots.length <= 2 && kept.expired.length === 0, `${producer}: ${snapshots.length} snapshots`)
+      const latest = snapshots.at(-1)!.id
+      const told = new Set((await changesOf(table)).map(({ snapshot }) => snapshot))
+      t.ok(Math.min(...told) < snapshots[0]!.id, `${producer}: changes of snapshots that are gone`)
+      t.ok(Math.min(...told) > latest - 9, `${producer}: but not of more than 8`)
+      await table.close()
+      t.same(await unnamedFiles(await storeOf(path, 'db', 't')), [], `${producer}: nothing is left that nobody names`)
+      await warehouse.close()
+    }
+  },
+)

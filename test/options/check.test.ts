@@ -51,8 +51,7 @@ const cases: readonly (readonly [StoredOptions, string, string])[] = [
   [{ 'scan.mode': 'latest-full' }, '', ''],
   [{ 'scan.mode': 'compacted-full' }, 'scan.mode', 'scan.mode'],
   [{ 'changelog.num-retained.max': '5', 'snapshot.num-retained.max': '20' }, '', ''],
-  [{ 'changelog.num-retained.min': '11' }, '', 'changelog.num-retained.min'],
-  [{ 'changelog.time-retained': '2 h' }, '', 'changelog.time-retained'],
+  [{ 'changelog.num-retained.min': '11', 'changelog.time-retained': '2 h' }, '', ''],
   [{ 'some.engine.of.tomorrow': 'x' }, '', ''],
 ]
 

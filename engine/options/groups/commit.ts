@@ -63,7 +63,7 @@ export const commitOptions = {
   ),
 }
 
-const AS_SNAPSHOTS = 'Default: as for snapshots; a table where it is more is not written.'
+const AS_SNAPSHOTS = 'Default: as for snapshots; where it is more, changelogs stay when their snapshots go.'
 
 /** Options of snapshot, changelog, partition and tag retention. */
 export const retentionOptions = {

@@ -28,7 +28,6 @@ const refused: Readonly<Record<string, string>> = {
 
 /** What this version reads, and would not write, with the option in the way. */
 const readOnly: Readonly<Record<string, string>> = {
-  cl_expired: 'changelog.num-retained.max',
   dynamic_bucket: 'bucket',
   partition_null: 'bucket',
 }

@@ -16,7 +16,7 @@ const NOW = 4_000_000_000_000
 
 /** Keeps the last n snapshots whatever their age. */
 async function keepLast(store: TableStore, n: number, pins = new Pins(), overrides: ExpireOverrides = {}) {
-  const request = expireRequest({}, resolve({}), NOW, { retainMin: n, retainMax: n, ...overrides })
+  const request = expireRequest(resolve({}), NOW, { retainMin: n, retainMax: n, ...overrides })
   return expireSnapshots(store, pins, request)
 }
 
@@ -250,7 +250,7 @@ t.test('folders left empty go when asked for, and only those', async (t) => {
     const { fs, store } = goldenStore('delete_all')
     const { table } = store.paths
     const options = resolve({ 'snapshot.clean-empty-directories': String(asked) })
-    await expireSnapshots(store, new Pins(), expireRequest({}, options, NOW, { retainMin: 1, retainMax: 1 }))
+    await expireSnapshots(store, new Pins(), expireRequest(options, NOW, { retainMin: 1, retainMax: 1 }))
     await checkWhole(t, fs, table, 'cleaned')
     t.equal((await fs.stat(`${table}/bucket-0`)) === undefined, asked)
     t.ok((await fs.stat(`${table}/manifest`)) !== undefined)
@@ -258,7 +258,7 @@ t.test('folders left empty go when asked for, and only those', async (t) => {
   const { fs, store } = goldenStore('delete_all')
   fs.plant(`${store.paths.table}/bucket-0/data-of-a-commit-on-its-way`, new Uint8Array(1))
   const options = resolve({ 'snapshot.clean-empty-directories': 'true' })
-  await expireSnapshots(store, new Pins(), expireRequest({}, options, NOW, { retainMin: 1, retainMax: 1 }))
+  await expireSnapshots(store, new Pins(), expireRequest(options, NOW, { retainMin: 1, retainMax: 1 }))
   t.same(await fs.list(`${store.paths.table}/bucket-0`), [{ name: 'data-of-a-commit-on-its-way', kind: 'file' }])
 })
 
@@ -277,7 +277,7 @@ t.test('EARLIEST is written when it is missing, though nothing ends', async (t) 
 
 t.test('requests: options, wishes, and what cannot be', (t) => {
   const request = (stored: Record<string, string>, overrides: ExpireOverrides = {}) =>
-    expireRequest(stored, resolve(stored), NOW, overrides)
+    expireRequest(resolve(stored), NOW, overrides)
   t.match(request({}), { retainMin: 10, retainMax: 2147483647, olderThan: NOW - 3_600_000, limit: 50, dryRun: false })
   t.match(request({}, { retainMax: 1 }), { retainMin: 1, retainMax: 1, limit: Number.MAX_SAFE_INTEGER })
   t.match(request({ 'snapshot.num-retained.max': '12' }, { retainMin: 20 }), { retainMin: 20, retainMax: 20 })
@@ -286,9 +286,11 @@ t.test('requests: options, wishes, and what cannot be', (t) => {
   t.throws(() => request({}, { retainMin: 1.5 }), { code: 'INVALID' })
   t.throws(() => request({}, { olderThan: Number.NaN }), { code: 'INVALID' })
   t.throws(() => request({}, { retainMin: 5, retainMax: 3 }), { code: 'INVALID' })
-  const longer = { 'changelog.time-retained': '2 h' }
-  t.throws(() => request(longer), { code: 'UNSUPPORTED', details: { option: 'changelog.time-retained' } })
-  t.doesNotThrow(() => request({ 'changelog.time-retained': '1 h' }))
-  t.throws(() => request({ 'changelog.num-retained.min': '11' }), { code: 'UNSUPPORTED' })
+  const { outlive, ...limits } = request({ 'changelog.time-retained': '2 h' }).changelogs
+  t.same([outlive, limits], [true, { retainMin: 10, retainMax: 2147483647, olderThan: NOW - 7_200_000 }])
+  t.equal(request({ 'changelog.time-retained': '1 h' }).changelogs.outlive, false)
+  t.equal(request({ 'changelog.num-retained.min': '11' }).changelogs.outlive, true)
+  t.equal(request({ 'changelog.num-retained.max': '11' }).changelogs.outlive, false)
+  t.equal(request({ 'changelog.num-retained.max': '11' }, { retainMax: 5 }).changelogs.outlive, true)
   t.end()
 })

@@ -13,6 +13,7 @@ const request: ExpireRequest = {
   limit: 1000,
   cleanEmptyDirectories: false,
   dryRun: false,
+  changelogs: { retainMin: 1, retainMax: 1, olderThan: 4e12, outlive: false },
 }
 
 /** Nothing may fail; runs that ended snapshots are gathered. */

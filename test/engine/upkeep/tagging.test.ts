@@ -17,6 +17,7 @@ const keepLast = (store: TableStore, n: number, pins = new Pins()) =>
     limit: 1000,
     cleanEmptyDirectories: false,
     dryRun: false,
+    changelogs: { retainMin: 1, retainMax: 1, olderThan: 4e12, outlive: false },
   })
 
 t.test('a tag without retention is the snapshot byte for byte, with retention it tells when it was made', async (t) => {
