@@ -93,7 +93,7 @@ export function taggedFiles(live: readonly ManifestEntry[]): ReadonlySet<string>
 export interface MetadataFiles {
   /** In `manifest/`: manifest lists, manifests, and the index manifest. */
   readonly manifests: readonly string[]
-  /** In `index/`. */
+  /** Paths. */
   readonly indexes: readonly string[]
   /** In `statistics/`. */
   readonly statistics: readonly string[]

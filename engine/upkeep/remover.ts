@@ -36,7 +36,7 @@ export class Remover {
     const { paths, snapshots } = this.#store
     await this.removeDataFiles(plan.dataFiles)
     const { indexes, statistics, manifests } = plan.metadata
-    await this.#removeAll(indexes.map((name) => posix.join(paths.indexes, inside(name, null))))
+    await this.#removeAll(indexes)
     await this.#removeAll(statistics.map((name) => posix.join(paths.statistics, inside(name, null))))
     // One after the other: a list must not go before the manifests that only it names.
     for (const name of manifests) await this.#removeFile(posix.join(paths.manifests, inside(name, null)))

@@ -1,11 +1,11 @@
 import { parseBranchFolder } from '../../formats/meta/names.ts'
-import type { ManifestEntry, ManifestFile, Snapshot } from '../../formats/meta/types.ts'
+import type { IndexEntry, ManifestEntry, ManifestFile, Snapshot } from '../../formats/meta/types.ts'
 import { isTableError } from '../errors.ts'
 import { pathId } from '../plan/entry-id.ts'
 import { type MetadataFiles, namedManifests } from '../plan/expire.ts'
 import { listIfPresent } from '../store/listing.ts'
 import { MAIN_BRANCH } from '../store/paths.ts'
-import { branchStore, type TableStore } from '../store/table-store.ts'
+import { branchStore, dataPathsOf, type TableStore } from '../store/table-store.ts'
 
 /** What a read that fails means. `must`: the files are needed, so stop. `may`: the snapshot is half gone already, go on. */
 export type Strictness = 'must' | 'may'
@@ -29,9 +29,20 @@ export async function metadataOf(store: TableStore, snapshot: Snapshot, strict: 
   const indexes = indexManifest === undefined ? [] : await tolerant(strict, [], () => store.indexes.read(indexManifest))
   return {
     manifests: [...manifests, ...namedManifests(snapshot)],
-    indexes: indexes.map((entry) => entry.name),
+    indexes: await indexPaths(store, snapshot, indexes),
     statistics: snapshot.statistics === undefined ? [] : [snapshot.statistics],
   }
+}
+
+/** Index files lie in `index/`, or in the folders of their buckets: the table says once and for all where. */
+async function indexPaths(
+  store: TableStore,
+  { schemaId }: Snapshot,
+  indexes: readonly IndexEntry[],
+): Promise<readonly string[]> {
+  if (indexes.length === 0) return []
+  const paths = dataPathsOf(store.paths, await store.schemas.read(schemaId))
+  return indexes.map((entry) => paths.indexFile(entry))
 }
 
 /** The result of `read`; `fallback` for a file that is missing or damaged, where that is allowed. Other errors are thrown. */

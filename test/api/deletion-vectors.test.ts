@@ -235,24 +235,29 @@ t.test('gentle lookups let level 0 wait', async (t) => {
   await warehouse.close()
 })
 
-t.test('expiry takes the index files of snapshots that end, and those of the last one stay', async (t) => {
-  const folder = t.testdir()
-  const warehouse = await open(folder)
-  const table = await create(warehouse)
-  await table.put(range(0, 200))
-  await table.commit()
-  await table.compact({ full: true })
-  for (let k = 0; k < 30; k += 3) {
-    await table.delete({ k })
-    await table.commit()
-  }
-  await table.expireSnapshots({ retainMax: 1, retainMin: 1 })
-  const store = await storeOf(folder, 'db', 't')
-  t.strictSame(await unnamedFiles(store), [])
-  t.equal((await keys(table)).length, 190)
-  t.strictSame(
-    (await markedFiles(store)).flatMap(({ deleted }) => deleted),
-    [0, 3, 6, 9, 12, 15, 18, 21, 24, 27],
+for (const beside of [false, true]) {
+  t.test(
+    `expiry takes the index files of snapshots that end, ${beside ? 'beside the data' : 'in their folder'}`,
+    async (t) => {
+      const folder = t.testdir()
+      const warehouse = await open(folder)
+      const table = await create(warehouse, { 'index-file-in-data-file-dir': beside })
+      await table.put(range(0, 200))
+      await table.commit()
+      await table.compact({ full: true })
+      for (let k = 0; k < 30; k += 3) {
+        await table.delete({ k })
+        await table.commit()
+      }
+      await table.expireSnapshots({ retainMax: 1, retainMin: 1 })
+      const store = await storeOf(folder, 'db', 't')
+      t.strictSame(await unnamedFiles(store), [])
+      t.equal((await keys(table)).length, 190)
+      t.strictSame(
+        (await markedFiles(store)).flatMap(({ deleted }) => deleted),
+        [0, 3, 6, 9, 12, 15, 18, 21, 24, 27],
+      )
+      await warehouse.close()
+    },
   )
-  await warehouse.close()
-})
+}
