@@ -14,7 +14,7 @@ import { checkWrittenLayouts } from './written-layouts.ts'
 import { checkWrittenTypes } from './written-types.ts'
 
 // One process of each engine for the whole suite: parts are functions, called in turn.
-t.setTimeout(900_000)
+t.setTimeout(1_500_000)
 
 await checkValues(t)
 

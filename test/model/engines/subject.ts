@@ -70,8 +70,9 @@ export class Subject {
       ...(draw.chance(0.3) && { 'compaction.force-up-level-0': 'true' }),
       ...(draw.chance(0.3) && { 'write-only': 'true' }),
       ...(model.kinds === 'all' && { 'rowkind.field': 'op' }),
+      ...model.fixed,
     }
-    this.#lags = vectors || model.rules.engine === 'first-row'
+    this.#lags = this.options['deletion-vectors.enabled'] === 'true' || model.rules.engine === 'first-row'
   }
 
   static async open(model: ModelTable, draw: Draw, place: Place): Promise<Subject> {

@@ -20,6 +20,8 @@ export interface ModelTable {
   readonly columns: Readonly<Record<string, Column>>
   readonly options: Readonly<Record<string, string>>
   readonly rules: Rules
+  /** Options that no draw changes. */
+  readonly fixed?: Readonly<Record<string, string>>
   /** What may follow a row: deletes by key, deletes with values, or any kind with values, by `rowkind.field`. */
   readonly kinds: 'puts' | 'keys' | 'rows' | 'all'
   /** Deletes hold nothing but the key and what they are ordered by. */
