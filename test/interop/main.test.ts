@@ -1,5 +1,6 @@
 import t from 'tap'
 import { checkCases } from './cases.ts'
+import { checkChangelogs } from './changelogs.ts'
 import { checkConcurrency } from './concurrent.ts'
 import { checkEngines } from './engines.ts'
 import { checkExpiry } from './expiry.ts'
@@ -32,5 +33,6 @@ await checkTurns(t, engines)
 await checkVectors(t, engines)
 await checkConcurrency(t, engines)
 await checkExpiry(t, engines)
+await checkChangelogs(t, engines)
 await checkEngines(t, engines)
 await checkParquetFiles(t, engines)

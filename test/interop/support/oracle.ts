@@ -31,6 +31,13 @@ export interface CommitAnswer {
   readonly snapshots: readonly { readonly id: number; readonly kind: string }[]
 }
 
+/** One record of a stream. */
+export interface ToldChange {
+  readonly snapshot: number
+  readonly kind: string
+  readonly row: JsonRow
+}
+
 export interface ReadOptions {
   readonly snapshot?: number
   readonly tag?: string
@@ -63,6 +70,8 @@ export interface OracleTable {
   /** Point lookups: the row of each key, null where there is none. */
   lookup(keys: readonly JsonRow[]): Promise<readonly (JsonRow | null)[]>
   compact(options?: { readonly full?: boolean }): Promise<void>
+  /** What a stream from the first snapshot on is told. */
+  changelog(): Promise<readonly ToldChange[]>
   expire(options: {
     readonly retainMax?: number
     readonly retainMin?: number
@@ -125,6 +134,9 @@ function oracleTable(server: JsonLines, warehouse: string, name: string): Oracle
     async lookup(keys) {
       const answers = await rows('lookup', { lines: keys })
       return answers.map((answer) => answer.row as JsonRow | null)
+    },
+    async changelog() {
+      return (await rows('changelog', {})) as unknown as readonly ToldChange[]
     },
     async compact(options = {}) {
       await call('compact', options)
