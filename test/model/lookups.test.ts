@@ -46,6 +46,16 @@ const shapes: readonly { readonly name: string; readonly options: Options; reado
     name: 'the producer lookup, equal rows left out',
     options: { 'changelog-producer': 'lookup', 'changelog-producer.row-deduplicate': true },
   },
+  {
+    name: 'the producer lookup and sums',
+    options: {
+      'changelog-producer': 'lookup',
+      'merge-engine': 'aggregation',
+      'fields.v.aggregate-function': 'sum',
+      'num-sorted-run.compaction-trigger': 3,
+    },
+    sums: true,
+  },
   { name: 'forced lookups', options: { 'force-lookup': true } },
 ]
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { compactionFits } from '../../../engine/plan/fits.ts'
+import { compactionFits, upperFiles } from '../../../engine/plan/fits.ts'
 import { buildLevels } from '../../../engine/plan/levels.ts'
 import type { DataFile } from '../../../formats/meta/types.ts'
 import { compareBytes, file } from '../../support/plan-files.ts'
@@ -126,3 +126,18 @@ for (const { promise, files, before, after, dropDelete = false, fits } of cases)
     t.equal(compactionFits(buildLevels(files, 6, compareBytes), { before, after, dropDelete }), fits)
   })
 }
+
+t.test('what was looked up holds while nothing above level 0 changes, marks among it', async (t) => {
+  const mark = (indexFile: string) => ({ ...low, vector: { indexFile, offset: 1, length: 30, cardinality: 1 } })
+  const planned = buildLevels([own, low], 6, compareBytes)
+  const seen = upperFiles(planned)
+  const output = { ...merged, level: 4 }
+  const fits = (...files: readonly DataFile[]) =>
+    compactionFits(buildLevels(files, 6, compareBytes), { before: [own], after: [output], dropDelete: false, seen })
+  t.equal(fits(own, low), true)
+  t.equal(fits(own, low, file({ name: 'new', min: 0, max: 9, seq: [30, 31] })), true, 'level 0 has not been looked at')
+  t.equal(fits(own, mark('index-1')), false, 'marks of another compaction')
+  t.equal(fits(own, { ...low, name: 'again' }), false, 'rows looked up lie elsewhere now')
+  t.equal(fits(own, low, file({ name: 'up', level: 3, min: 500, max: 501, seq: [40, 41] })), false, 'rows came up')
+  t.equal(fits(own), false)
+})
