@@ -19,7 +19,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'formats/meta': ['formats/avro', 'formats/row', 'formats/compress', 'formats/bytes', 'formats/types'],
   'engine/errors.ts': [],
   'engine/assert.ts': ['engine/errors.ts'],
-  'engine/options': ['engine/errors.ts', 'formats/bytes'],
+  'engine/options': ['engine/errors.ts', 'formats/bytes', 'formats/types', 'formats/column'],
   'engine/ports': ['engine/errors.ts', 'formats/bytes'],
   'engine/plan': ['engine/base', 'formats'],
   'engine/merge': ['engine/base', 'formats'],
