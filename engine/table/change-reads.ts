@@ -194,6 +194,8 @@ export class ChangeReads {
       limit: Number.POSITIVE_INFINITY,
       ordered: true,
       reverse: false,
+      // These producers tell a row with its flush, which lies behind; lookups tell it when it leaves level 0.
+      level0: core.options['changelog-producer'] !== 'lookup',
       signal,
     }
     for await (const batch of scanBatches(core, captureScan(core, undefined, view, request), request)) {

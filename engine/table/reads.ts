@@ -35,6 +35,8 @@ export interface ScanRequest {
   readonly ordered: boolean
   /** Batches from the last keys to the first; the rows of each ascend all the same. */
   readonly reverse: boolean
+  /** Level 0 of what is committed shows too where reads leave it out: its rows are merged with those of the upper levels. */
+  readonly level0?: boolean
   readonly signal: AbortSignal | undefined
   readonly onStats?: ((stats: ReadStats) => void) | undefined
 }
@@ -169,7 +171,8 @@ function placesOf(
       const id = bucketId({ partition, bucket })
       // Rows of a postponed bucket (-2) are not merged yet: they show when a compaction has moved them.
       if (places.has(id) || bucket < 0) continue
-      const shown = hidesLevel0(core.options) ? files.filter((file) => file.level > 0) : files
+      const hides = hidesLevel0(core.options) && request.level0 !== true
+      const shown = hides ? files.filter((file) => file.level > 0) : files
       places.set(id, { partition, bucket, files: shown, rows: [] })
     }
   }

@@ -82,6 +82,40 @@ t.test('follow goes on with new snapshots until its signal fires', async (t) => 
   await warehouse.close()
 })
 
+t.test('initial has the rows of level 0 where scans hide them, merged with what lies above', async (t) => {
+  const hiding = [
+    { 'deletion-vectors.enabled': 'true', 'write-only': 'true' },
+    { 'deletion-vectors.enabled': 'true', 'write-only': 'true', 'changelog-producer': 'input' },
+    { 'deletion-vectors.enabled': 'true', 'lookup-wait': 'false', 'lookup-compact': 'gentle' },
+    { 'deletion-vectors.enabled': 'true', 'write-only': 'true', 'merge-engine': 'partial-update' },
+    { 'merge-engine': 'first-row', 'write-only': 'true' },
+  ]
+  for (const [index, options] of hiding.entries()) {
+    const name = JSON.stringify(options)
+    const { warehouse, table, put } = await create(join(t.testdir({ [`${index}`]: {} }), `${index}`), options)
+    await put([1, 10], [2, 20], [5, 50])
+    await table.compact({ full: true })
+    await put([2, 21], [3, 30])
+    await table.delete(5).catch(() => undefined)
+    await table.commit()
+    const isFirstRow = options['merge-engine'] === 'first-row'
+    const isPartial = options['merge-engine'] === 'partial-update'
+    t.equal((await collect(table.scan())).length, 3, `${name}: level 0 is hidden`)
+    const latest = (await table.snapshots()).at(-1)!.id
+    const stop = new AbortController()
+    const seen = recordsOf(table.follow({ initial: true, signal: stop.signal }))
+    await new Promise((done) => setTimeout(done, 50))
+    await put([4, 40])
+    await table.compact({ full: true })
+    await new Promise((done) => setTimeout(done, 50))
+    stop.abort()
+    const state = ['+I 1 10', isFirstRow ? '+I 2 20' : '+I 2 21', '+I 3 30']
+    if (isFirstRow || isPartial) state.push('+I 5 50')
+    t.same((await seen).map(shortly), [...state.map((row) => `${latest} ${row}`), `${latest + 1} +I 4 40`], name)
+    await warehouse.close()
+  }
+})
+
 t.test('follow sees commits of other processes, and starts in a table without snapshots', async (t) => {
   const path = t.testdir()
   const { warehouse, put } = await create(path)
