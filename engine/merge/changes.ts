@@ -16,6 +16,8 @@ export interface ChangeRules {
   readonly kind: number
   /** Positions of the columns of which one must differ for an update to be a change; undefined = each update is one. */
   readonly compared: readonly number[] | undefined
+  /** Which rows of a result are not kept, because they have expired: their keys have no row after. Absent = all are kept. */
+  readonly expired?: ((result: Batch) => (row: number) => boolean) | undefined
 }
 
 /**
@@ -47,13 +49,13 @@ export function changesOf(before: KeyRows, after: KeyRows, rules: ChangeRules, m
 }
 
 /** Which rows of the inputs of both sides become records, and of which kind. */
-function chosen(before: KeyRows, after: KeyRows, { kind, compared }: ChangeRules) {
+function chosen(before: KeyRows, after: KeyRows, { kind, compared, expired }: ChangeRules) {
   const inputs = [...before.inputs, ...after.inputs]
   const keys = before.row.length
   const kinds = new Int8Array(keys * 2)
   const source = new Uint16Array(keys * 2)
   const row = new Uint32Array(keys * 2)
-  const [had, has] = [added(before, kind), added(after, kind)]
+  const [had, has] = [added(before, kind), added(after, kind, expired)]
   const shift = before.inputs.length
   let count = 0
   for (let key = 0; key < keys; key++) {
@@ -73,12 +75,17 @@ function chosen(before: KeyRows, after: KeyRows, { kind, compared }: ChangeRules
   return { inputs, kinds, source, row, count }
 }
 
-/** 1 for each key that has a row which adds. */
-function added({ inputs, source, row }: KeyRows, kind: number): Uint8Array {
+/** 1 for each key that has a row which adds and stays. */
+function added({ inputs, source, row }: KeyRows, kind: number, expired?: ChangeRules['expired']): Uint8Array {
   const kinds = inputs.map((input) => (input.columns[kind] as FixedColumn).values)
   const result = new Uint8Array(row.length)
   for (let key = 0; key < row.length; key++) {
     if (row[key]! >= 0) result[key] = ((kinds[source[key]!]![row[key]!] as number) & 1) ^ 1
+  }
+  if (expired === undefined) return result
+  const ended = inputs.map(expired)
+  for (let key = 0; key < row.length; key++) {
+    if (result[key] === 1 && ended[source[key]!]!(row[key]!)) result[key] = 0
   }
   return result
 }

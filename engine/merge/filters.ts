@@ -23,15 +23,21 @@ export function dropDeletes(batch: Batch, kind: number): Batch {
  * merge and only where nothing older lies outside of it: an older row of the key would come back.
  */
 export function dropExpired(batch: Batch, time: number, limit: ExpiryLimit): Batch {
-  const column = batch.columns[time]!
-  const expired = expiredIn(column, limit)
-  const { valid } = column
+  const expired = expiredRows(batch, time, limit)
   const rows = new Uint32Array(batch.rows)
   let count = 0
   for (let row = 0; row < batch.rows; row++) {
-    if ((valid !== undefined && valid[row] === 0) || !expired(row)) rows[count++] = row
+    if (!expired(row)) rows[count++] = row
   }
   return filterBatch(batch, rows.subarray(0, count))
+}
+
+/** Whether the row at a position has expired, by its time in the column at position `time`; never without a time. */
+export function expiredRows(batch: Batch, time: number, limit: ExpiryLimit): (row: number) => boolean {
+  const column = batch.columns[time]!
+  const { valid } = column
+  const expired = expiredIn(column, limit)
+  return valid === undefined ? expired : (row) => valid[row] !== 0 && expired(row)
 }
 
 /** Compares as doubles, where they hold the limits exactly: larger values round to what lies on the same side of them. */

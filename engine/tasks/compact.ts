@@ -1,7 +1,7 @@
 import type { Batch } from '../../formats/column/column.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
 import type { ChangeRules } from '../merge/changes.ts'
-import { dropDeletes, dropExpired } from '../merge/filters.ts'
+import { dropDeletes, dropExpired, expiredRows } from '../merge/filters.ts'
 import { expiryLimit, recordExpiry } from '../options/record-expiry.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
 import { mergeTellsChanges } from '../plan/rewriter.ts'
@@ -71,7 +71,7 @@ export async function runCompact(task: CompactTask, context: TaskContext): Promi
 
 /**
  * Sections lie behind each other in key order, so their merges follow each other into one rolling writer of rows, and one of the
- * changes that they make. Without `survivors`, which chooses the rows to write, the changes are all that is wanted.
+ * changes that they make. Without `survivors`, the rows to write, the changes are all that is wanted.
  */
 async function merge(
   task: CompactTask,
@@ -79,12 +79,15 @@ async function merge(
   files: BucketFiles,
   spill: SpillFolder,
   lookups: Lookups | undefined,
-  survivors: ((merged: Batch) => Batch) | undefined,
+  survivors: Survivors | undefined,
 ): Promise<{ readonly rows: readonly DataFile[]; readonly changelog: readonly DataFile[] }> {
   const tells = mergeTellsChanges(task.rewriter, filesOfSections(sections), task)
   const rows = files.roll(task.outputLevel, 'compact')
   const changelog = files.rollChangelog(task.outputLevel)
-  const told = { rules: changeRules(files), tell: (batch: Batch) => changelog.write(batch) }
+  const told = {
+    rules: { ...changeRules(files), expired: survivors?.expired },
+    tell: (batch: Batch) => changelog.write(batch),
+  }
   const options = {
     reuse: true,
     changes: tells && lookups === undefined ? { top: task.maxLevel, ...told } : undefined,
@@ -95,7 +98,7 @@ async function merge(
     for (const section of sections) {
       for (const merged of mergeSection(files, section, spill, options)) {
         checkCancelled(task.cancel)
-        if (survivors !== undefined && merged.rows > 0) rows.write(survivors(merged))
+        if (survivors !== undefined && merged.rows > 0) rows.write(survivors.of(merged))
         if (pause !== undefined) await pause()
       }
     }
@@ -107,21 +110,26 @@ async function merge(
   }
 }
 
+/** What of the merged rows is written, and which rows are not because they have expired. */
+interface Survivors {
+  readonly of: (merged: Batch) => Batch
+  readonly expired?: ChangeRules['expired']
+}
+
 /**
- * What of the merged rows is written. A compaction that may forget deletes drops them, and the rows that have expired by now: it holds
- * all there is of a key, so that nothing older comes back (docs/adr/0010).
+ * A compaction that may forget deletes drops them, and the rows that have expired by now: it holds all there is of a key, so that
+ * nothing older comes back (docs/adr/0010).
  */
-function survivorsOf(
-  { table, dropDelete }: CompactTask,
-  layout: KvLayout,
-  nowMillis: number,
-): (merged: Batch) => Batch {
-  if (!dropDelete) return (merged) => merged
+function survivorsOf({ table, dropDelete }: CompactTask, layout: KvLayout, nowMillis: number): Survivors {
+  if (!dropDelete) return { of: (merged) => merged }
   const expiry = recordExpiry(table.schema)
-  if (expiry === undefined) return (merged) => dropDeletes(merged, layout.kind)
+  if (expiry === undefined) return { of: (merged) => dropDeletes(merged, layout.kind) }
   const limit = expiryLimit(expiry, nowMillis)
   const time = layout.fields.findIndex((field) => field.id === expiry.field.id)
-  return (merged) => dropExpired(dropDeletes(merged, layout.kind), time, limit)
+  return {
+    of: (merged) => dropExpired(dropDeletes(merged, layout.kind), time, limit),
+    expired: (merged) => expiredRows(merged, time, limit),
+  }
 }
 
 /** `changelog-producer.row-deduplicate`: keys are the same anyway. */

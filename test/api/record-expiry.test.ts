@@ -4,6 +4,7 @@ import t from 'tap'
 import { type CompactionEvent, renderExplanation, type Table, t as types } from '../../engine/index.ts'
 import { expiryLimit, isExpired, type RecordExpiry, recordExpiry } from '../../engine/options/record-expiry.ts'
 import type { DataType } from '../../formats/types/row-type.ts'
+import { changesOf, replay } from '../support/changes.ts'
 import { goldenTable } from '../support/golden.ts'
 import { goldenRows, sameRows, scanJson, schemaIn } from '../support/golden-warehouse.ts'
 import { manualClock } from '../support/manual-clock.ts'
@@ -127,6 +128,32 @@ t.test(
     await warehouse.close()
   },
 )
+
+t.test('changes tell what is in the table: not a row that has expired when it is merged', async (t) => {
+  for (const [name, options] of Object.entries({
+    lookup: { 'changelog-producer': 'lookup' },
+    full: { 'changelog-producer': 'full-compaction' },
+    vectors: { 'changelog-producer': 'lookup', 'deletion-vectors.enabled': true },
+  })) {
+    // Rows go from level 0 to the highest at once: where older ones lie outside of the merge, expired ones stay.
+    const { warehouse, table } = await create(join(t.testdir({ [name]: {} }), name), { ...options, 'write-only': true })
+    const told: string[][] = []
+    const write = async (...rows: readonly (readonly [number, number | null])[]) => {
+      const from = (await table.snapshots()).at(-1)?.id ?? 0
+      await table.put(rows.map(([id, at]) => ({ id, at, v: 'x' })))
+      await table.commit()
+      await table.compact({ full: true })
+      told.push((await changesOf(table as never, { from })).map(({ kind, row }) => `${kind} ${row.id} ${row.at}`))
+      const there = new Set(replay(await changesOf(table as never), 'id').keys())
+      t.strictSame([...there].sort(), await ids(table as never), `${name}: changes give the table`)
+    }
+    await write([1, NOW - 2 * DAY], [2, NOW], [3, null])
+    await write([1, NOW], [2, NOW - 2 * DAY])
+    await write([2, NOW - 3 * DAY])
+    t.strictSame(told, [[`+I 2 ${NOW}`, '+I 3 null'], [`+I 1 ${NOW}`, `-D 2 ${NOW}`], []], name)
+    await warehouse.close()
+  }
+})
 
 t.test('every file of the highest level is rewritten by itself with compaction.force-rewrite-all-files', async (t) => {
   const warehouse = await open(t.testdir())
