@@ -1,5 +1,6 @@
 import type { Batch, FixedColumn } from '../../formats/column/column.ts'
 import { heapMemory } from '../../formats/column/memory.ts'
+import { assert } from '../assert.ts'
 import { type ChangeRules, changesOf } from './changes.ts'
 import type { ReduceWindow } from './merge.ts'
 import type { MergeOrder } from './order.ts'
@@ -56,10 +57,9 @@ export function mergeWithLookup(lookup: LookupMerge): ReduceWindow {
     const { inputs } = window
     const order = arrange?.(window.order, inputs) ?? window.order
     const result = reduce(inputs, order, rest, memory)
+    assert(order.groupEnd.length === window.order.groupEnd.length, 'rows are arranged within their groups')
     if (changes !== undefined) {
-      const groups =
-        order.groupEnd.length === window.order.groupEnd.length ? undefined : sameGroups(order, window.order)
-      const told = sidesOf(window, order.groupEnd.length, groups, lookup.firstWins)
+      const told = sidesOf(window, lookup.firstWins)
       const batch = changesOf(
         { inputs, source: told.source, row: told.had },
         { inputs: [result], source: new Uint16Array(told.has.length), row: told.has },
@@ -86,30 +86,67 @@ function withUpperRows(parts: readonly WindowPart[], written: MergeOrder, lookup
   const levels = Int32Array.from(parts, (part) => lookup.levels[part.run]!)
   const inputs = parts.map((part) => part.batch)
   const own = lowestUpper(written, levels)
-  const { row } = written
-  const asked = new Uint32Array(written.groupEnd.length)
+  const found = findAbove(inputs, written, own, lookup.find)
+  if (lookup.firstWins) {
+    const order = withoutGroups(written, found.of)
+    return insertUpper({ inputs, order, levels, own: lowestUpper(order, levels) }, parts, undefined, lookup.sequence)
+  }
+  return insertUpper({ inputs, order: written, levels, own }, parts, found, lookup.sequence)
+}
+
+/** What the levels above the output hold of the keys of a window. */
+interface FoundAbove {
+  /** Of each group which of the found keys is its; -1 = none. */
+  readonly of: Int32Array
+  readonly rows: Batch | undefined
+}
+
+/** Looks up the groups that have no row of an upper level of their own. */
+function findAbove(
+  inputs: readonly Batch[],
+  { source, row, groupEnd }: MergeOrder,
+  own: Int32Array,
+  find: LookupMerge['find'],
+): FoundAbove {
+  const of = new Int32Array(groupEnd.length).fill(-1)
+  const groups = new Uint32Array(groupEnd.length)
   let count = 0
-  for (let group = 0; group < asked.length; group++) if (own[group]! < 0) asked[count++] = group
-  const ends = written.groupEnd
-  const found =
-    count === 0
-      ? undefined
-      : lookup.find({
-          inputs,
-          source: Uint16Array.from(asked.subarray(0, count), (group) => written.source[ends[group]! - 1]!),
-          row: Uint32Array.from(asked.subarray(0, count), (group) => row[ends[group]! - 1]!),
-        })
-  const foundOf = new Int32Array(asked.length).fill(-1)
-  found?.asked.forEach((index, at) => {
-    foundOf[asked[index]!] = at
+  for (let group = 0; group < groups.length; group++) if (own[group]! < 0) groups[count++] = group
+  if (count === 0) return { of, rows: undefined }
+  const asked = groups.subarray(0, count)
+  const found = find({
+    inputs,
+    source: Uint16Array.from(asked, (group) => source[groupEnd[group]! - 1]!),
+    row: Uint32Array.from(asked, (group) => row[groupEnd[group]! - 1]!),
   })
-  const rows = found?.rows
-  return insertUpper(
-    { inputs: rows === undefined ? inputs : [...inputs, rows], order: written, levels, own, foundOf },
-    parts,
-    rows,
-    lookup,
-  )
+  found.asked.forEach((index, at) => {
+    of[asked[index]!] = at
+  })
+  return { of, rows: found.rows }
+}
+
+/** Without the groups that were found: their first row is there. */
+function withoutGroups({ source, row, groupEnd }: MergeOrder, found: Int32Array): MergeOrder {
+  const kept = { source: new Uint16Array(source.length), row: new Uint32Array(row.length) }
+  const ends = new Uint32Array(groupEnd.length)
+  let count = 0
+  let groups = 0
+  let start = 0
+  for (let group = 0; group < groupEnd.length; group++) {
+    const end = groupEnd[group]!
+    if (found[group]! < 0) {
+      kept.source.set(source.subarray(start, end), count)
+      kept.row.set(row.subarray(start, end), count)
+      count += end - start
+      ends[groups++] = count
+    }
+    start = end
+  }
+  return {
+    source: kept.source.subarray(0, count),
+    row: kept.row.subarray(0, count),
+    groupEnd: ends.subarray(0, groups),
+  }
 }
 
 /** Of each group the place of its row of the lowest level above 0; -1 = it has rows of level 0 only. */
@@ -130,92 +167,79 @@ interface Plan {
   readonly order: MergeOrder
   readonly levels: Int32Array
   readonly own: Int32Array
-  readonly foundOf: Int32Array
 }
 
 /** Rows of level 0 and one of an upper level, where there is one, in the order of their numbers. */
 function insertUpper(
-  { inputs, order, levels, own, foundOf }: Plan,
+  { inputs, order, levels, own }: Plan,
   parts: readonly WindowPart[],
-  found: Batch | undefined,
-  { sequence, firstWins }: LookupMerge,
+  found: FoundAbove | undefined,
+  sequence: number,
 ): Window {
   const groups = order.groupEnd.length
-  const most = order.row.length + (found?.rows ?? 0)
+  const rows = found?.rows
+  const most = order.row.length + (rows?.rows ?? 0)
   const source = new Uint16Array(most)
   const row = new Uint32Array(most)
   const groupEnd = new Uint32Array(groups)
-  const upper = new Int32Array(groups)
+  const upper = new Int32Array(groups).fill(-1)
   const isNew = new Uint8Array(groups)
-  const numbers = found && ((found.columns[sequence] as FixedColumn).values as BigInt64Array)
+  const numbers = rows && ((rows.columns[sequence] as FixedColumn).values as BigInt64Array)
   let count = 0
-  let made = 0
   let place = 0
   for (let group = 0; group < groups; group++) {
     const end = order.groupEnd[group]!
-    const extra = foundOf[group]!
-    if (firstWins && extra >= 0) {
-      place = end
-      continue
-    }
-    upper[made] = -1
-    let pending = found === undefined ? -1 : extra
-    for (; place < end; place++) {
-      const input = order.source[place]!
-      if (levels[input]! > 0) {
-        if (place !== own[group]) continue
-        upper[made] = count
-      } else isNew[made] = 1
-      if (pending >= 0 && parts[input]!.sequence[order.row[place]!]! > numbers![pending]!) {
-        upper[made] = count
-        source[count] = inputs.length - 1
-        row[count++] = pending
-        pending = -1
+    const extra = numbers === undefined ? -1 : found!.of[group]!
+    const at = extra < 0 ? -1 : placeOf(numbers![extra]!, order, parts, place, end)
+    for (; place <= end; place++) {
+      if (place === at) {
+        upper[group] = count
+        source[count] = inputs.length
+        row[count++] = extra
       }
+      if (place === end) break
+      const input = order.source[place]!
+      if (levels[input] === 0) isNew[group] = 1
+      else if (place === own[group]) upper[group] = count
+      else continue
       source[count] = input
       row[count++] = order.row[place]!
     }
-    if (pending >= 0) {
-      upper[made] = count
-      source[count] = inputs.length - 1
-      row[count++] = pending
-    }
-    groupEnd[made++] = count
+    groupEnd[group] = count
   }
-  const kept = { source: source.subarray(0, count), row: row.subarray(0, count), groupEnd: groupEnd.subarray(0, made) }
-  return { inputs, order: kept, upper: upper.subarray(0, made), isNew: isNew.subarray(0, made) }
+  return {
+    inputs: rows === undefined ? inputs : [...inputs, rows],
+    order: { source: source.subarray(0, count), row: row.subarray(0, count), groupEnd },
+    upper,
+    isNew,
+  }
 }
 
-/** Of each group the group of `before` that it comes from: arranging may have dropped some. */
-function sameGroups(order: MergeOrder, before: MergeOrder): Uint32Array {
-  const from = new Uint32Array(order.groupEnd.length)
-  let old = 0
-  let place = 0
-  for (let group = 0; group < from.length; group++) {
-    const first = group === 0 ? 0 : order.groupEnd[group - 1]!
-    const isHere = () => before.source[place] === order.source[first] && before.row[place] === order.row[first]
-    while (!isHere()) place++
-    while (before.groupEnd[old]! <= place) old++
-    from[group] = old
-    place = before.groupEnd[old]!
-  }
-  return from
+/** Where among the places of a group a row with this number goes: before the first that is newer. */
+function placeOf(
+  number: bigint,
+  { source, row }: MergeOrder,
+  parts: readonly WindowPart[],
+  start: number,
+  end: number,
+): number {
+  let place = start
+  while (place < end && parts[source[place]!]!.sequence[row[place]!]! <= number) place++
+  return place
 }
 
 /** Of each key that changed, the place of the row before among the inputs and that of the result; -1 = none. */
 function sidesOf(
   { order, upper, isNew }: Window,
-  groups: number,
-  from: Uint32Array | undefined,
   firstWins: boolean,
 ): { readonly source: Uint16Array; readonly had: Int32Array; readonly has: Int32Array } {
+  const groups = order.groupEnd.length
   const source = new Uint16Array(groups)
   const had = new Int32Array(groups).fill(-1)
   const has = new Int32Array(groups).fill(-1)
   for (let group = 0; group < groups; group++) {
-    const old = from === undefined ? group : from[group]!
-    const place = upper[old]!
-    if (isNew[old] === 0 || (firstWins && place >= 0)) continue
+    const place = upper[group]!
+    if (isNew[group] === 0 || (firstWins && place >= 0)) continue
     has[group] = group
     if (place < 0) continue
     source[group] = order.source[place]!

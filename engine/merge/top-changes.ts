@@ -1,5 +1,6 @@
 import type { Batch } from '../../formats/column/column.ts'
 import { heapMemory } from '../../formats/column/memory.ts'
+import { assert } from '../assert.ts'
 import { type ChangeRules, changesOf } from './changes.ts'
 import type { ReduceWindow } from './merge.ts'
 import type { MergeOrder } from './order.ts'
@@ -25,6 +26,7 @@ export function tellTopChanges({ engine, before, rules, tell }: TopChanges): Red
     const inputs = parts.map((part) => part.batch)
     // What was arranged is told as it was merged.
     const order = arrange?.(written, inputs) ?? written
+    assert(order.groupEnd.length === written.groupEnd.length, 'rows are arranged within their groups')
     const result = reduce(inputs, order, rest, memory)
     const { had, has } = sides(parts, order, before)
     const source = new Uint16Array(has.length)
