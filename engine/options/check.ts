@@ -62,12 +62,21 @@ export function checkOptions(schema: OptionSchema): TableError | undefined {
     checkBucketKey(schema, resolved['bucket-key'])
     checkRowKindField(schema, resolved['rowkind.field'])
     const columns = new Set(schema.fields.map((field) => field.name))
+    const ignored = resolved[IGNORED]
+    const unknown = ignored?.find((name) => !columns.has(name))
+    if (unknown !== undefined) throw noColumn(IGNORED, ignored!.join(','), unknown)
     for (const [key, text] of Object.entries(schema.options)) {
       const named = /^fields\.(.+)\.[^.]+$/.exec(key)?.[1]
       const missing = named?.split(',').find((name) => !columns.has(name.trim()))
-      if (missing !== undefined) throw invalid(key, text, `there is no column '${missing}', name one that there is`)
+      if (missing !== undefined) throw noColumn(key, text, missing)
     }
   })
+}
+
+const IGNORED = 'changelog-producer.row-deduplicate-ignore-fields'
+
+function noColumn(option: string, text: string, column: string): TableError {
+  return invalid(option, text, `there is no column '${column}', name one that there is`)
 }
 
 function checkBucketKey(schema: OptionSchema, bucketKey: readonly string[] | undefined): void {

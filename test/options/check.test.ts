@@ -88,6 +88,10 @@ const schemas: readonly (readonly [StoredOptions, string])[] = [
   [{ 'fields.w.stats-mode': 'none' }, 'fields.w.stats-mode'],
   [{ 'fields.v,w.sequence-group': 'k' }, 'fields.v,w.sequence-group'],
   [{ 'fields.default-aggregate-function': 'sum' }, ''],
+  [{ 'changelog-producer.row-deduplicate-ignore-fields': 'v, at' }, ''],
+  [{ 'changelog-producer.row-deduplicate-ignore-fields': 'v,w' }, 'changelog-producer.row-deduplicate-ignore-fields'],
+  [{ 'lookup-compact.max-interval': '1' }, ''],
+  [{ 'lookup-compact.max-interval': '0' }, 'lookup-compact.max-interval'],
   [{ 'page-size': 'small' }, 'page-size'],
   [{ 'write.compaction-skip': 'perhaps' }, 'write.compaction-skip'],
   [{ 'some.engine.of.tomorrow': 'x' }, ''],
@@ -99,6 +103,8 @@ t.test('a new table is checked as a whole', async (t) => {
     t.equal(error?.details.option ?? '', wrong, JSON.stringify(options))
     t.equal(error?.code ?? 'INVALID', 'INVALID')
   }
+  const options = { 'changelog-producer.row-deduplicate-ignore-fields': 'v,w' }
+  t.match(checkOptions({ ...base, options })?.message, /no column 'w'/)
 })
 
 t.test('every golden table passes, or is refused by the option it is about', async (t) => {

@@ -127,7 +127,7 @@ export const changelogOptions = {
   ),
   'lookup-compact.max-interval': optional(
     'write',
-    int(),
+    int(1),
     'Times that gentle lets level 0 wait. Default: 2 x compaction trigger; never below the trigger.',
   ),
   'lookup.cache-file-retention': kept(duration, 3_600_000, 'Life of a lookup file.', NO_LOOKUP),
