@@ -285,6 +285,7 @@ export class Warehouse {
         throw new TableError(refusal.code, refusal.message, { ...refusal.details, writeOnlyRefusal: true })
       }
       this.#log(core)
+      this.#warnOfSilence(core)
       return new TableState(core, this.#executor.hold())
     })
     states.set(path, opened)
@@ -324,6 +325,13 @@ export class Warehouse {
     core.events.on('stall', (event) => logger.warn({ table, ...event }, 'writers wait for compaction'))
     core.events.on('conflict', (event) => logger.warn({ table, ...event }, 'compaction dropped'))
     core.events.on('failure', (event) => logger.error({ table, ...event }, 'background work failed'))
+  }
+
+  /** Writers that leave compaction to another process leave changes by lookup to it, too. */
+  #warnOfSilence({ name, options }: TableCore): void {
+    if (!options['write-only'] || options['changelog-producer'] !== 'lookup') return
+    const details = { table: name, 'write-only': true, 'changelog-producer': 'lookup' }
+    this.#context.logger?.warn(details, 'changes are told once another process compacts')
   }
 
   #checkOpen(): void {

@@ -44,6 +44,53 @@ t.test('C024 a full compaction tells the net change since the last one', async (
   await warehouse.close()
 })
 
+t.test('C025 lookup tells each change once; with row-deduplicate an update to the same row is none', async (t) => {
+  for (const deduplicates of [false, true]) {
+    const path = `${t.testdir({ [`${deduplicates}`]: {} })}/${deduplicates}`
+    const { warehouse, table, commit } = await create(path, {
+      'changelog-producer': 'lookup',
+      'changelog-producer.row-deduplicate': `${deduplicates}`,
+    })
+    await commit([1, 'a'], [2, 'x'])
+    await commit([1, 'b'])
+    await commit([1, 'b'])
+    await commit([2, null])
+    await commit([2, 'x'])
+    t.same(await bySnapshot(table), [
+      ['+I 1 a', '+I 2 x'],
+      ['-U 1 a', '+U 1 b'],
+      ...(deduplicates ? [] : [['-U 1 b', '+U 1 b']]),
+      ['-D 2 x'],
+      ['+I 2 x'],
+    ])
+    await warehouse.close()
+  }
+})
+
+t.test('C028 write-only writers tell nothing by lookup: a warning says so, a compaction tells it', async (t) => {
+  const warnings: object[] = []
+  const nothing = () => undefined
+  const warn = (details: object, message: string) => void warnings.push({ ...details, message })
+  const warehouse = await open(t.testdir(), { logger: { debug: nothing, info: nothing, error: nothing, warn } })
+  const lookup = { fields: columns, primaryKey: ['k'], options: { 'changelog-producer': 'lookup' } } as const
+  await warehouse.createTable('db.compacts', lookup)
+  t.same(warnings, [])
+  const options = { ...lookup.options, 'write-only': true }
+  const table = (await warehouse.createTable('db.t', { ...lookup, options })) as Table
+  const other = await warehouse.table('db.t')
+  await table.put({ k: 1, v: 'a' })
+  await table.commit()
+  await other.put({ k: 2, v: 'b' })
+  await other.commit()
+  t.match(warnings, [{ table: 'db.t', message: /told once another process compacts/ }], 'once')
+  t.equal(warnings.length, 1)
+  t.same(await collect(table.scan({ where: { k: 1 } })), [{ k: 1, v: 'a' }])
+  t.same(await changesOf(table), [])
+  await table.compact({ full: true })
+  t.same(await bySnapshot(table), [['+I 1 a', '+I 2 b']])
+  await warehouse.close()
+})
+
 t.test('C027 the producer input hands on what was put, in order', async (t) => {
   const { warehouse, table, commit, full } = await create(t.testdir(), { 'changelog-producer': 'input' })
   await commit([1, 'a'])
