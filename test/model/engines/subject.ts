@@ -47,6 +47,7 @@ export class Subject {
   #table!: Table
   /** All that was written shows. */
   #settled = true
+  #uncommitted = false
 
   private constructor(model: ModelTable, draw: Draw, place: Place) {
     const one = <T>(values: readonly T[]): T => values[draw.below(values.length)]!
@@ -152,10 +153,14 @@ export class Subject {
     switch (step.op) {
       case 'write':
         this.#settled = false
+        this.#uncommitted = true
         return this.#write(step.rows)
       case 'commit':
         await this.#table.commit()
-        this.#settled ||= this.options['write-only'] !== 'true'
+        // Without compactions rows that showed before the commit are out of sight after it.
+        if (this.options['write-only'] !== 'true') this.#settled = true
+        else if (this.#uncommitted) this.#settled = false
+        this.#uncommitted = false
         return
       case 'compact':
         await this.#table.compact({ full: step.full })

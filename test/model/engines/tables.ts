@@ -238,6 +238,8 @@ export const tables: readonly ModelTable[] = [
     all: [flag, { function: 'bool_and' }],
     any: [flag, { function: 'bool_or' }],
   }),
+  simple('first-row', {}, { engine: 'first-row' }, { kinds: 'puts' }),
+  simple('first-row, deletes ignored', { 'ignore-delete': 'true' }, { engine: 'first-row', ignoreDelete: true }),
   aggregation('lists', {
     words: [word, { function: 'listagg' }],
     tokens: [word, { function: 'listagg', distinct: true, delimiter: '-' }],
