@@ -3,7 +3,7 @@ import { type MergeSchema, mergeSpec } from './merge-spec.ts'
 import type { Option } from './option.ts'
 import { recordExpiry } from './record-expiry.ts'
 import { findOption, registry } from './registry.ts'
-import { canonicalTexts, invalid, parseOr, resolve } from './resolve.ts'
+import { canonicalTexts, invalid, parseOr, resolve, type StoredOptions } from './resolve.ts'
 
 /** The part of a table's schema that options are checked against. */
 export interface OptionSchema extends MergeSchema {
@@ -61,6 +61,8 @@ export function checkOptions(schema: OptionSchema): TableError | undefined {
     const resolved = resolve(schema.options)
     checkBucketKey(schema, resolved['bucket-key'])
     checkRowKindField(schema, resolved['rowkind.field'])
+    checkSequenceField(schema, resolved['sequence.field'] ?? [])
+    checkEngineOptions(schema.options, resolved['merge-engine'])
     const columns = new Set(schema.fields.map((field) => field.name))
     const ignored = resolved[IGNORED]
     const unknown = ignored?.find((name) => !columns.has(name))
@@ -86,6 +88,34 @@ function checkBucketKey(schema: OptionSchema, bucketKey: readonly string[] | und
       throw invalid('bucket-key', text, `'${name}' is not in the primary key, choose columns that are`)
     if (schema.partitionKeys.includes(name))
       throw invalid('bucket-key', text, `'${name}' is a partition column, choose others`)
+  }
+}
+
+function checkSequenceField({ primaryKeys }: OptionSchema, names: readonly string[]): void {
+  const text = names.join(',')
+  for (const [index, name] of names.entries()) {
+    if (primaryKeys.includes(name)) {
+      throw invalid('sequence.field', text, `'${name}' is in the primary key and orders nothing, name another column`)
+    }
+    if (names.indexOf(name) !== index) throw invalid('sequence.field', text, `'${name}' stands twice, name it once`)
+  }
+}
+
+/** Options that only some merge engines look at, by pattern of their keys. */
+const engineOptions: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^partial-update\.(?!ignore-delete)|^fields\..+\.sequence-group$/, ['partial-update']],
+  [/^aggregation\./, ['aggregation']],
+  [
+    /^fields\.(default-aggregate-function|.+\.(aggregate-function|ignore-retract|distinct|list-agg-delimiter|nested-key|count-limit))$/,
+    ['aggregation', 'partial-update'],
+  ],
+]
+
+function checkEngineOptions(stored: StoredOptions, engine: string): void {
+  for (const [key, text] of Object.entries(stored)) {
+    const engines = engineOptions.find(([form]) => form.test(key))?.[1]
+    if (engines === undefined || engines.includes(engine)) continue
+    throw invalid(key, text, `only merge-engine ${engines.join(' and ')} looks at it, and this table has ${engine}`)
   }
 }
 

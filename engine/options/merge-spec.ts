@@ -247,25 +247,23 @@ function ruleOf(
   options: Readonly<Record<string, string>>,
 ): ColumnRule {
   const option = (suffix: string) => `fields.${name}.${suffix}`
+  const own = option('aggregate-function')
+  const asked = options[own] === undefined ? 'fields.default-aggregate-function' : own
   const known = ALIASES.get(text) ?? text
   if (SKETCHES.has(known)) {
     throw new TableError(
       'UNSUPPORTED',
-      `option '${option('aggregate-function')}' is '${text}': this version has no sketches. Use Apache Paimon for this table.`,
-      { option: option('aggregate-function'), value: text, column: name },
+      `option '${asked}' is '${text}': this version has no sketches. Use Apache Paimon for this table.`,
+      { option: asked, value: text, column: name },
     )
   }
   if (!Object.hasOwn(functions, known)) {
-    throw invalid(option('aggregate-function'), text, `give one of ${Object.keys(functions).join(', ')}`)
+    throw invalid(asked, text, `give one of ${Object.keys(functions).join(', ')}`)
   }
   const { takes, retracts } = functions[known as FunctionName]
   const fits = (takes as readonly string[] | undefined)?.includes(type.kind) ?? true
   if (!fits) {
-    throw invalid(
-      option('aggregate-function'),
-      text,
-      `column '${name}' is of type ${type.kind}, which it does not take`,
-    )
+    throw invalid(asked, text, `column '${name}' is of type ${type.kind}, which it does not take`)
   }
   const ignoreRetract = isTrue(options[option('ignore-retract')])
   if (ignoreRetract && removeOnDelete) {
@@ -298,6 +296,7 @@ function nestedFields(column: string, type: DataType, name: string): readonly Fi
 
 function positionOf(fields: readonly Field[], option: string, name: string): number {
   const position = fields.findIndex((field) => field.name === name)
+  if (position < 0 && fields.length === 0) throw invalid(option, name, 'the function of the column has no nested rows')
   if (position < 0) throw invalid(option, name, `the nested rows have ${fields.map((field) => field.name).join(', ')}`)
   return position
 }

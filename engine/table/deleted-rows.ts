@@ -11,7 +11,6 @@ import type { MergeSpec } from '../options/merge-spec.ts'
 
 /** Whether what a delete does depends on other columns than the key. */
 export function takesRows(spec: MergeSpec): boolean {
-  if (spec.ignoreDelete) return false
   if (spec.sequenceFields.length > 0 || spec.groups.length > 0) return true
   return spec.engine === 'aggregation' && !spec.removeOnDelete
 }
@@ -24,12 +23,14 @@ export class DeletedRows {
   /** Columns of the table, of which those outside the key may be left out. */
   readonly #fields: readonly Field[]
   readonly #keys: ReadonlySet<string>
+  readonly #notNull: ReadonlySet<string>
 
   constructor(schema: TableSchema, forms: ValueForms, spec: MergeSpec) {
     this.#schema = schema
     this.#forms = forms
     this.#spec = spec
     this.#keys = new Set(schema.primaryKeys)
+    this.#notNull = new Set(schema.fields.filter(({ type }) => !type.nullable).map(({ name }) => name))
     this.#fields = schema.fields.map((field) =>
       this.#keys.has(field.name) ? field : { ...field, type: withNullable(field.type, true) },
     )
@@ -51,8 +52,7 @@ export class DeletedRows {
     const [key] = this.#keys
     const record = this.#keys.size === 1 && !isPlainObject(row) ? { [key!]: row } : row
     if (!isPlainObject(record)) return record
-    const given = new Set(Object.keys(record).filter((name) => record[name] !== undefined))
-    const missing = missingOf(this.#spec, given, this.#keys)
+    const missing = this.#spec.ignoreDelete ? undefined : this.#missingOf(record)
     if (missing === undefined) return record
     throw new TableError(
       'INVALID',
@@ -68,20 +68,25 @@ export class DeletedRows {
     const source = Uint16Array.from(column.valid, (valid) => 1 - valid)
     return gather([column, zeroColumn(type, column.length)], source, Uint32Array.from(source.keys()), column.length)
   }
-}
 
-/** What a delete lacks to have an effect. */
-function missingOf(spec: MergeSpec, given: ReadonlySet<string>, keys: ReadonlySet<string>): string | undefined {
-  const sequence = spec.sequenceFields.find((name) => !given.has(name))
-  if (sequence !== undefined)
-    return `'${sequence}' is the sequence.field, and without a value the delete is older than any row`
-  if (spec.groups.length > 0) {
-    if (spec.groups.some((group) => group.fields.some((name) => given.has(name)))) return undefined
-    const fields = spec.groups.map((group) => group.fields.join(', ')).join(' or ')
-    return `without sequence fields (${fields}) it is older than what is there`
-  }
-  const adds = spec.engine === 'aggregation' && !spec.removeOnDelete
-  if (adds && ![...given].some((name) => !keys.has(name)))
+  /** What a delete lacks to have the effect that is meant, and no other. */
+  #missingOf(record: Readonly<Record<string, unknown>>): string | undefined {
+    const { sequenceFields, groups } = this.#spec
+    const isGiven = (name: string) => record[name] !== undefined
+    const sequence = sequenceFields.find((name) => record[name] === undefined || record[name] === null)
+    if (sequence !== undefined) {
+      return `'${sequence}' is the sequence.field, and without a value the delete is older than any row`
+    }
+    const ordering = groups.flatMap((group) => group.fields)
+    if (ordering.length > 0) {
+      if (!ordering.some(isGiven)) {
+        return `without sequence fields (${ordering.join(', ')}) it is older than what is there`
+      }
+      const unclear = ordering.find((name) => !isGiven(name) && this.#notNull.has(name))
+      return unclear === undefined ? undefined : `'${unclear}' orders a sequence group and is never null`
+    }
+    const takesBack = this.#spec.engine === 'aggregation' && !this.#spec.removeOnDelete
+    if (!takesBack || Object.keys(record).some((name) => !this.#keys.has(name) && isGiven(name))) return undefined
     return 'an aggregation takes back the values that a delete gives'
-  return undefined
+  }
 }

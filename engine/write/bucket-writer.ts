@@ -250,7 +250,8 @@ export class BucketWriter {
   #raise(offset: bigint): void {
     for (const flushing of this.#flushing) {
       flushing.raisedBy += offset
-      flushing.rows = { ...flushing.rows, firstSequence: flushing.rows.firstSequence + offset }
+      flushing.buffer.raise(offset)
+      flushing.rows = flushing.buffer.view()
     }
     this.#buffer?.raise(offset)
     this.#nextSequence += offset

@@ -271,6 +271,39 @@ t.test('what an engine cannot take is refused when it is written, and nothing is
   await warehouse.close({ discard: true })
 })
 
+t.test('a delete says where it stands, and nothing of groups that it does not name', async (t) => {
+  const warehouse = await open(t.testdir())
+  const sequenced = await warehouse.createTable('db.sequenced', {
+    fields: { k: types.int(), at: types.int().nullable() },
+    primaryKey: ['k'],
+    options: { 'sequence.field': 'at' },
+  })
+  await sequenced.put({ k: 1, at: 1 })
+  await t.rejects(sequenced.delete({ k: 1, at: null }), { code: 'INVALID', message: /'at' is the sequence.field/ })
+  const grouped = await warehouse.createTable('db.grouped', {
+    fields: { k: types.int(), a: types.int().nullable(), g: types.int(), b: types.int().nullable(), h: types.int() },
+    primaryKey: ['k'],
+    options: {
+      'merge-engine': 'partial-update',
+      'fields.g.sequence-group': 'a',
+      'fields.h.sequence-group': 'b',
+    },
+  })
+  await grouped.put({ k: 1, a: 1, g: 1, b: 2, h: -5 })
+  await t.rejects(grouped.delete({ k: 1, g: 7 }), { code: 'INVALID', message: /'h' orders a sequence group/ })
+  await grouped.delete({ k: 1, g: 7, h: -9 })
+  t.same(await collect(grouped.scan()), [{ k: 1, a: null, g: 7, b: 2, h: -5 }])
+  const ignoring = await warehouse.createTable('db.ignoring', {
+    fields: { k: types.int(), v: types.int().nullable() },
+    primaryKey: ['k'],
+    options: { 'merge-engine': 'aggregation', 'fields.v.aggregate-function': 'sum', 'ignore-delete': true },
+  })
+  await ignoring.put({ k: 1, v: 1 })
+  await ignoring.delete([1, { k: 1, v: 1 }])
+  t.same(await collect(ignoring.scan()), [{ k: 1, v: 1 }], 'a key or a row: it is ignored')
+  await warehouse.close({ discard: true })
+})
+
 t.test('rowkind.field: a column says what a row does', async (t) => {
   const warehouse = await open(t.testdir())
   const table = await warehouse.createTable('db.t', {

@@ -96,7 +96,7 @@ export const compactionOptions = {
 /** Options of changelogs, lookups and deletion vectors. */
 export const changelogOptions = {
   'changelog-producer': used(
-    'write',
+    'read',
     oneOf('none', 'input', 'full-compaction', 'lookup'),
     'none',
     'How changes are written beside the rows: as they were put, or as full compaction or lookups find them.',
@@ -113,7 +113,7 @@ export const changelogOptions = {
     'Columns that do not count for row-deduplicate.',
   ),
   'delete.force-produce-changelog': kept(bool, false, 'SQL deletes write a changelog.', NO_SQL),
-  'force-lookup': used('write', bool, false, 'Compact by lookup, though nothing else asks for it.', {
+  'force-lookup': used('read', bool, false, 'Compact by lookup, though nothing else asks for it.', {
     immutable: true,
   }),
   'lookup-wait': used('write', bool, true, 'A commit waits until its rows have left level 0, in tables with lookups.', {

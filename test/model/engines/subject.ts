@@ -156,12 +156,7 @@ export class Subject {
         this.#uncommitted = true
         return this.#write(step.rows)
       case 'commit':
-        await this.#table.commit()
-        // Without compactions rows that showed before the commit are out of sight after it.
-        if (this.options['write-only'] !== 'true') this.#settled = true
-        else if (this.#uncommitted) this.#settled = false
-        this.#uncommitted = false
-        return
+        return this.#commit()
       case 'compact':
         await this.#table.compact({ full: step.full })
         this.#settled ||= step.full
@@ -179,6 +174,14 @@ export class Subject {
         return
       }
     }
+  }
+
+  async #commit(): Promise<void> {
+    await this.#table.commit()
+    // Without compactions rows that showed before the commit are out of sight after it.
+    if (this.options['write-only'] !== 'true') this.#settled = true
+    else if (this.#uncommitted) this.#settled = false
+    this.#uncommitted = false
   }
 
   async #write(rows: readonly Arrival[]): Promise<void> {
@@ -259,7 +262,7 @@ export class Subject {
   }
 
   async close(): Promise<void> {
-    await this.#table.commit()
+    await this.#commit()
     await this.#table.close()
     await this.#warehouse.close()
   }
