@@ -63,6 +63,7 @@ export function checkOptions(schema: OptionSchema): TableError | undefined {
     checkRowKindField(schema, resolved['rowkind.field'])
     checkSequenceField(schema, resolved['sequence.field'] ?? [])
     checkEngineOptions(schema.options, resolved['merge-engine'])
+    checkEngineColumns(schema, resolved['merge-engine'], resolved['sequence.field'] ?? [])
     const columns = new Set(schema.fields.map((field) => field.name))
     const ignored = resolved[IGNORED]
     const unknown = ignored?.find((name) => !columns.has(name))
@@ -116,6 +117,25 @@ function checkEngineOptions(stored: StoredOptions, engine: string): void {
     const engines = engineOptions.find(([form]) => form.test(key))?.[1]
     if (engines === undefined || engines.includes(engine)) continue
     throw invalid(key, text, `only merge-engine ${engines.join(' and ')} looks at it, and this table has ${engine}`)
+  }
+}
+
+/** Columns that an engine may have to empty, or that a default would fill in with every row. */
+function checkEngineColumns({ fields, primaryKeys }: OptionSchema, engine: string, ordering: readonly string[]): void {
+  if (engine !== 'aggregation' && engine !== 'partial-update') return
+  for (const { name, type, defaultValue } of fields) {
+    if (primaryKeys.includes(name)) continue
+    const problem =
+      engine === 'aggregation' && !type.nullable && !ordering.includes(name)
+        ? 'is NOT NULL, and what an aggregation takes back, or what does not fit, leaves null: make it nullable'
+        : defaultValue !== undefined
+          ? 'has a default, which every row that leaves the column out would set: leave the default out'
+          : undefined
+    if (problem === undefined) continue
+    throw new TableError('INVALID', `Column ${JSON.stringify(name)} ${problem}. The merge-engine is ${engine}.`, {
+      column: name,
+      option: 'merge-engine',
+    })
   }
 }
 

@@ -10,7 +10,7 @@ import { TableError } from '../errors.ts'
 import type { MergeSpec } from '../options/merge-spec.ts'
 
 /** Whether what a delete does depends on other columns than the key. */
-export function takesRows(spec: MergeSpec): boolean {
+function needsRows(spec: MergeSpec): boolean {
   if (spec.sequenceFields.length > 0 || spec.groups.length > 0) return true
   return spec.engine === 'aggregation' && !spec.removeOnDelete
 }
@@ -36,6 +36,12 @@ export class DeletedRows {
     )
   }
 
+  /** Whether records have to be made of rows: keys alone are quicker. */
+  takes(keys: readonly unknown[]): boolean {
+    const width = this.#keys.size
+    return needsRows(this.#spec) || keys.some((key) => isPlainObject(key) && Object.keys(key).length > width)
+  }
+
   /** `INVALID` naming row and column when one does not fit, or is missing without which the delete would do nothing. */
   batch(rows: readonly unknown[]): Batch {
     const records = rows.map((row, index) => this.#checked(row, index))
@@ -52,6 +58,8 @@ export class DeletedRows {
     const [key] = this.#keys
     const record = this.#keys.size === 1 && !isPlainObject(row) ? { [key!]: row } : row
     if (!isPlainObject(record)) return record
+    // What a delete ends is gone: its own values must not come back with the next row.
+    if (this.#spec.removeOnDelete) return this.#keyOf(record)
     const missing = this.#spec.ignoreDelete ? undefined : this.#missingOf(record)
     if (missing === undefined) return record
     throw new TableError(
@@ -59,6 +67,11 @@ export class DeletedRows {
       `Row ${index} to delete: ${missing}. Give the row, as in delete({ ${[...this.#keys].join(', ')}, … }).`,
       { value: row, row: index },
     )
+  }
+
+  #keyOf(record: Readonly<Record<string, unknown>>): unknown {
+    const others = Object.keys(record).filter((name) => !this.#fields.some((field) => field.name === name))
+    return Object.fromEntries([...this.#keys, ...others].map((name) => [name, record[name]]))
   }
 
   /** NOT NULL columns that were left out hold zero values: a reader of the file expects one. */

@@ -9,7 +9,7 @@ import type { Keys } from '../api/keys.ts'
 import { asTableError } from '../api/value-errors.ts'
 import { TableError } from '../errors.ts'
 import type { MergeSpec } from '../options/merge-spec.ts'
-import { DeletedRows, takesRows } from './deleted-rows.ts'
+import { DeletedRows } from './deleted-rows.ts'
 
 /** Turns rows and keys that callers give into batches of all columns of a table. */
 export class RowEncoder {
@@ -19,8 +19,7 @@ export class RowEncoder {
   readonly #keyNames: ReadonlySet<string>
   /** JavaScript values of columns that have a default, in the form rows have. */
   readonly #defaults: ReadonlyMap<string, unknown>
-  /** Set where a delete needs more than a key. */
-  readonly #deleted: DeletedRows | undefined
+  readonly #deleted: DeletedRows
   /** Of the last rows: the next will be like them. */
   #widths: BatchSize['widths']
 
@@ -30,7 +29,7 @@ export class RowEncoder {
     this.#keys = keys
     this.#keyNames = new Set(schema.primaryKeys)
     this.#defaults = defaultsOf(schema, forms)
-    this.#deleted = takesRows(spec) ? new DeletedRows(schema, forms, spec) : undefined
+    this.#deleted = new DeletedRows(schema, forms, spec)
   }
 
   /** `INVALID` naming row, column and value when one does not fit. */
@@ -46,12 +45,9 @@ export class RowEncoder {
     }
   }
 
-  /**
-   * Delete records: the key, zero values in NOT NULL columns, null in the others. No reader shows them. Where the merge engine asks
-   * for more than the key, what is given of the other columns is in them.
-   */
+  /** Delete records: the key, what is given of the other columns, and else zero values in NOT NULL columns, null in the others. */
   deletes(keys: readonly unknown[]): Batch {
-    if (this.#deleted !== undefined) return this.#deleted.batch(keys)
+    if (this.#deleted.takes(keys)) return this.#deleted.batch(keys)
     const batch = this.#keys.batch(keys)
     const given = new Map<string, Column>(batch.fields.map((field, index) => [field.name, batch.columns[index]!]))
     const columns = this.#schema.fields.map(

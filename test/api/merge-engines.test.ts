@@ -304,6 +304,27 @@ t.test('a delete says where it stands, and nothing of groups that it does not na
   await warehouse.close({ discard: true })
 })
 
+t.test('a delete takes whole rows, so that changes can be written as they come', async (t) => {
+  const warehouse = await open(t.testdir())
+  for (const [name, options] of [
+    ['plain', {}],
+    ['removed', { 'merge-engine': 'aggregation', 'aggregation.remove-record-on-delete': true }],
+  ] as const) {
+    const table = await warehouse.createTable(`db.${name}`, {
+      fields: { k: types.int(), v: types.int().nullable(), w: types.string().nullable() },
+      primaryKey: ['k'],
+      options,
+    })
+    await table.put([1, 2, 3].map((k) => ({ k, v: k, w: 'x' })))
+    await table.delete([{ k: 1, v: 1, w: 'x' }, 2])
+    t.same(await collect(table.scan()), [{ k: 3, v: 3, w: 'x' }], name)
+    await t.rejects(table.delete({ k: 3, u: 1 } as never), { code: 'INVALID', details: { column: 'u' } })
+    await table.put({ k: 1, w: 'new' })
+    t.same(await table.get(1), { k: 1, v: null, w: 'new' }, `${name}: nothing of the deleted row is left`)
+  }
+  await warehouse.close({ discard: true })
+})
+
 t.test('rowkind.field: a column says what a row does', async (t) => {
   const warehouse = await open(t.testdir())
   const table = await warehouse.createTable('db.t', {

@@ -3,7 +3,7 @@ import t from 'tap'
 import { checkOptions, checkReadable, checkWritable } from '../../engine/options/check.ts'
 import type { StoredOptions } from '../../engine/options/resolve.ts'
 import { parseSchema } from '../../formats/meta/schema.ts'
-import type { DataType } from '../../formats/types/row-type.ts'
+import type { DataType, Field } from '../../formats/types/row-type.ts'
 
 const int: DataType = { kind: 'int', nullable: true }
 const text: DataType = { kind: 'varchar', length: 10, nullable: true }
@@ -74,6 +74,11 @@ t.test('the message names option, value, what is accepted and what to do', async
 t.test('a value that makes no sense is INVALID, not UNSUPPORTED', async (t) => {
   t.match(checkReadable({ ...base, options: { 'merge-engine': 'replace' } }), { code: 'INVALID' })
   t.match(checkReadable({ ...base, options: { 'target-file-size': 'big' } }), { code: 'INVALID' })
+  const listed = { 'merge-engine': 'aggregation', 'fields.default-aggregate-function': 'listagg' }
+  t.match(checkReadable({ ...base, options: listed }), {
+    code: 'INVALID',
+    details: { option: 'fields.default-aggregate-function' },
+  })
   t.match(checkWritable({ ...base, options: { bucket: '1', 'changelog.time-retained': 'long' } }), { code: 'INVALID' })
 })
 
@@ -93,10 +98,6 @@ const schemas: readonly (readonly [StoredOptions, string])[] = [
   [{ 'lookup-compact.max-interval': '0' }, 'lookup-compact.max-interval'],
   [{ 'fields.default-aggregate-function': 'sum' }, 'fields.default-aggregate-function'],
   [{ 'merge-engine': 'aggregation', 'fields.default-aggregate-function': 'last_value' }, ''],
-  [
-    { 'merge-engine': 'aggregation', 'fields.default-aggregate-function': 'listagg' },
-    'fields.default-aggregate-function',
-  ],
   [{ 'fields.v.aggregate-function': 'listagg' }, 'fields.v.aggregate-function'],
   [{ 'merge-engine': 'aggregation', 'fields.at.sequence-group': 'v' }, 'fields.at.sequence-group'],
   [{ 'partial-update.remove-record-on-delete': 'true' }, 'partial-update.remove-record-on-delete'],
@@ -109,6 +110,18 @@ const schemas: readonly (readonly [StoredOptions, string])[] = [
   [{ 'write.compaction-skip': 'perhaps' }, 'write.compaction-skip'],
   [{ 'some.engine.of.tomorrow': 'x' }, ''],
 ]
+
+t.test('columns that an engine may have to empty are nullable, and none has a default', async (t) => {
+  const checked = (engine: string, more: Partial<Field>) => {
+    const fields = [...base.fields, { id: 4, name: 'w', type: int, ...more }]
+    return checkOptions({ ...base, fields, options: { 'merge-engine': engine } })?.details.column
+  }
+  t.equal(checked('aggregation', {}), undefined)
+  t.equal(checked('aggregation', { type: { ...int, nullable: false } }), 'w')
+  t.equal(checked('partial-update', { type: { ...int, nullable: false } }), undefined)
+  t.equal(checked('partial-update', { defaultValue: '1' }), 'w')
+  t.equal(checked('deduplicate', { defaultValue: '1' }), undefined)
+})
 
 t.test('a new table is checked as a whole', async (t) => {
   for (const [options, wrong] of schemas) {

@@ -2,6 +2,7 @@ import type { Column } from '../../../formats/column/column.ts'
 import { TableError } from '../../errors.ts'
 import type { ColumnRule, MergeSpec } from '../../options/merge-spec.ts'
 import { columnFold } from '../folds/column-fold.ts'
+import { filled } from '../folds/filled.ts'
 import { ADD, RETRACT, RETRACT_OLDER, SKIP, type Steps, TAKE } from '../folds/fold.ts'
 import { pickFold } from '../folds/picks.ts'
 import { DELETE, INSERT, isRetract, kindsOf } from '../kinds.ts'
@@ -31,7 +32,9 @@ export function aggregation({ fields, kind, firstValue }: MergeShape, spec: Merg
         const rule = rules[column]
         if (rule === undefined) return (columns) => folds[column]!(columns, last)
         const rows = retracts ? withRetracts({ ...order, steps }, rule, fields[column]!.name) : { ...order, steps }
-        return (columns) => folds[column]!(columns, rows)
+        const fold = folds[column]!
+        if (fields[column]!.type.nullable) return (columns) => fold(columns, rows)
+        return (columns) => filled(fold(columns, rows), columns, order)
       }
     },
   }

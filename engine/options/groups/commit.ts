@@ -87,7 +87,7 @@ export const retentionOptions = {
     duration,
     undefined,
     'Age from which the mark of a consumer is dropped.',
-    'marks of consumers are left to the engines that make them',
+    'consumers stay until their file is removed',
   ),
   'consumer.changelog-only': kept(
     bool,

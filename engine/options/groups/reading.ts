@@ -3,7 +3,7 @@ import { kept, only, unset } from '../option.ts'
 
 const MB = 1024 * 1024
 const NO_SPLITS = 'a scan reads each bucket as one chain of stretches'
-const NO_STREAM = 'changes are not streamed by this version'
+const NO_STREAM = 'changes and follow take arguments of their own'
 const BY_CALL = 'Where reads start; name the snapshot in the call instead.'
 
 /** Options of reads. Those of time travel belong to one read: stored in a table they would bend every read. */
