@@ -187,3 +187,29 @@ t.test(
     t.same(failures, [], 'and nothing is called damaged')
   },
 )
+
+t.test('rows that wait for their flush lie above those of another writer, in gets as in scans', async (t) => {
+  let open = () => {}
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  let waits = true
+  const { a, b } = await twoWriters(t, (task) => (task.kind === 'flush' && waits ? gate : Promise.resolve()), {
+    'merge-engine': 'partial-update',
+    'write-buffer-size': '1 kb',
+  })
+  // Over half of the budget: the flush begins, and waits.
+  await b.put({ k: 1, v: 'x'.repeat(900) })
+  await new Promise((done) => setImmediate(done))
+  waits = false
+  for (let i = 0; i < 5; i++) await a.put({ k: 1, v: `${i}` })
+  await a.commit()
+  await b.refresh()
+  const expected = [{ k: 1, v: 'x'.repeat(900) }]
+  t.same(await collect(b.scan()), expected)
+  t.same([await b.get(1)], expected)
+  t.same(await b.getMany([1]), expected)
+  open()
+  await b.commit()
+  t.same(await b.getMany([1]), expected)
+})
