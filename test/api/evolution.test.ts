@@ -313,3 +313,18 @@ tap.test('comments and options of other engines concern nobody', async (test) =>
   await old.close()
   await other.close()
 })
+
+tap.test('an option that decides what rows of upper levels hold stops reads', async (test) => {
+  for (const [option, value] of [
+    ['changelog-producer', 'lookup'],
+    ['force-lookup', 'true'],
+  ] as const) {
+    const { old, other, table } = await openWhileAltered(test.testdir(), ({ options }) => ({
+      options: { ...options, [option]: value },
+    }))
+    await refused(test, () => table.refresh(), 'CONFLICT', { expected: 0, actual: 1, option }, option)
+    await refused(test, table.get(1), 'CONFLICT', { expected: 0, actual: 1, option })
+    await old.close()
+    await other.close()
+  }
+})
