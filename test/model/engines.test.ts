@@ -6,7 +6,9 @@ import { runOptions } from './random-run.ts'
 // MODEL_SEED repeats a run exactly; MODEL_OPERATIONS says how long it is, over all kinds of tables.
 const { seed, operations } = runOptions()
 const STEPS = 60
-const rounds = Math.max(2, Math.round(operations / tables.length / STEPS))
+/** A step here costs what ten of the other model do: all rows are merged anew after each. */
+const COST = 10
+const rounds = Math.max(2, Math.round(operations / tables.length / STEPS / COST))
 
 t.setTimeout(900_000)
 t.comment(`MODEL_SEED=${seed} MODEL_OPERATIONS=${operations}`)
