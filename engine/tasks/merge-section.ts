@@ -20,10 +20,8 @@ const MAX_BATCH_ROWS = 8192
 
 /**
  * The rows of a section by key, each key once: scan and compaction read through this. With a spill folder, runs past
- * `sort-spill-threshold` are first merged into spill files, the smallest ones first, or the oldest where more than the newest row of
- * a key counts; a scan, which comes back for each
- * stretch of rows, has none. Nothing is read before the first row is asked for. While runs are spilled it gives batches without
- * rows, so that the caller can pause.
+ * `sort-spill-threshold` are first merged into spill files; a scan, which comes back for each stretch of rows, has none. Nothing is
+ * read before the first row is asked for. While runs are spilled it gives batches without rows, so that the caller can pause.
  */
 export function* mergeSection(
   files: BucketFiles,
