@@ -126,7 +126,7 @@ async function build(
   const delta = await writer.writeList(added)
   const told = changelog.length === 0 ? undefined : await writer.writeManifests(changelog)
   const changes = told && { ...(await writer.writeList(told)), rows: rowDelta(changelog) }
-  const index = indexes && (await writer.writeIndexManifest(indexes))
+  const index = indexes?.length ? await writer.writeIndexManifest(indexes) : undefined
   const prepared = store.newestSchema().then(async ({ id: schemaId }): Promise<Built> => {
     const snapshot = nextSnapshot(latest ?? null, {
       kind: draft.kind,
@@ -138,7 +138,7 @@ async function build(
       delta,
       deltaRows: rowDelta(files),
       changelog: changes,
-      indexManifest: index?.name,
+      indexManifest: indexes && (index?.name ?? null),
       properties: draft.properties,
     })
     return { snapshot, file: await snapshots.prepare(snapshot) }

@@ -9,8 +9,8 @@ export interface CompactionChange {
   readonly after: readonly DataFile[]
   /** Changelog files that tell what it changed. */
   readonly changelog?: readonly DataFile[]
-  /** The vectors of all files of the bucket afterwards, where it changed some. */
-  readonly vectors?: VectorFile | undefined
+  /** The vectors of all files of the bucket afterwards, where it changed some; null = none are left. */
+  readonly vectors?: VectorFile | null | undefined
 }
 
 /** A file that a change made. */
@@ -57,8 +57,8 @@ export function foldCompactions(changes: readonly CompactionChange[]): FoldedCha
     }
   }
   const changelog = changes.flatMap((change) => change.changelog ?? [])
-  const vectors = changes.flatMap((change) => change.vectors ?? [])
-  obsolete.push(...vectors.slice(0, -1))
+  const vectors = changes.map((change) => change.vectors).filter((file) => file !== undefined)
+  obsolete.push(...vectors.slice(0, -1).filter((file) => file !== null))
   return { before: [...before.values()], after: [...after.values()], changelog, vectors: vectors.at(-1), obsolete }
 }
 
@@ -66,11 +66,7 @@ export function foldCompactions(changes: readonly CompactionChange[]): FoldedCha
 export function createdBy(changes: readonly CompactionChange[]): readonly MadeFile[] {
   return changes.flatMap(({ before, after, changelog = [], vectors }) => {
     const inputs = new Set(before.map((file) => file.name))
-    return [
-      ...after.filter((file) => !inputs.has(file.name)),
-      ...changelog,
-      ...(vectors === undefined ? [] : [vectors]),
-    ]
+    return [...after.filter((file) => !inputs.has(file.name)), ...changelog, ...(vectors ? [vectors] : [])]
   })
 }
 

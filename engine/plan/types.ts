@@ -56,6 +56,6 @@ export interface Increment {
   readonly compactAfter: readonly DataFile[]
   /** Changelog files of either. */
   readonly changelog: readonly DataFile[]
-  /** The vectors of the bucket after the compaction, where it changed some. */
-  readonly vectors?: VectorFile | undefined
+  /** The vectors of the bucket after the compaction, where it changed some; null = none are left. */
+  readonly vectors?: VectorFile | null | undefined
 }

@@ -42,26 +42,30 @@ export function withVectors(files: readonly DataFile[], vectors: VectorFile | un
   })
 }
 
-/** The index files of the next snapshot: a bucket's vectors take the place of those it had, all else stays. */
+/** The index files of the next snapshot: a bucket's vectors, null = none, take the place of those it had, all else stays. */
 export function replaceVectors(
   indexes: readonly IndexEntry[],
-  changes: readonly (BucketId & { readonly vectors: VectorFile })[],
+  changes: readonly (BucketId & { readonly vectors: VectorFile | null })[],
 ): readonly IndexEntry[] {
   const changed = new Set(changes.map(bucketId))
   const kept = indexes.filter((entry) => entry.indexType !== VECTORS || !changed.has(bucketId(entry)))
-  const added = changes.map(
-    ({ partition, bucket, vectors }): IndexEntry => ({
-      kind: 'add',
-      partition,
-      bucket,
-      indexType: VECTORS,
-      name: vectors.name,
-      bytes: vectors.bytes,
-      rows: vectors.ranges.length,
-      deletionVectors: vectors.ranges,
-      externalPath: null,
-      globalIndex: null,
-    }),
-  )
+  const added = changes.flatMap(({ partition, bucket, vectors }): IndexEntry[] => {
+    if (vectors === null) return []
+    const { name, bytes, ranges } = vectors
+    return [
+      {
+        kind: 'add',
+        partition,
+        bucket,
+        indexType: VECTORS,
+        name,
+        bytes,
+        rows: ranges.length,
+        deletionVectors: ranges,
+        externalPath: null,
+        globalIndex: null,
+      },
+    ]
+  })
   return [...kept, ...added]
 }

@@ -252,7 +252,7 @@ async function sortedRows(
 function uncommittedPaths(core: TableCore, writer: TableWriter): readonly string[] {
   return [...writer.buckets].flatMap(({ folder, pending }) =>
     pending.flatMap(({ after, vectors }) =>
-      [...after, ...(vectors === undefined ? [] : [vectors])].map((file) => core.pathOf(folder, file)),
+      [...after, ...(vectors ? [vectors] : [])].map((file) => core.pathOf(folder, file)),
     ),
   )
 }

@@ -38,7 +38,7 @@ export class Lookups {
   }
 
   /** Writes the marks, once all is merged; `rewritten` files need none any more. Undefined when nothing changed. */
-  vectors(rewritten: readonly DataFile[]): Promise<VectorFile | undefined> {
+  vectors(rewritten: readonly DataFile[]): Promise<VectorFile | null | undefined> {
     const names = new Set(rewritten.map((file) => file.name))
     return writeVectors(this.#files, this.#task.fileUuid, this.#task.marked, names, this.#marks)
   }

@@ -31,7 +31,7 @@ export class Marks {
 
 /**
  * Writes the vectors of a bucket as they are after a compaction: those of `vectored`, the files that had one, without the files
- * that were rewritten, and with the new marks. Undefined when nothing changed; a file without vectors when the last one is gone.
+ * that were rewritten, and with the new marks. Undefined when nothing changed; null when the last one is gone.
  */
 export async function writeVectors(
   files: BucketFiles,
@@ -39,7 +39,7 @@ export async function writeVectors(
   vectored: readonly DataFile[],
   rewritten: ReadonlySet<string>,
   marks: Marks,
-): Promise<VectorFile | undefined> {
+): Promise<VectorFile | null | undefined> {
   if (marks.size === 0 && !vectored.some((file) => rewritten.has(file.name))) return undefined
   const { fs } = files.context
   const folder = files.indexFolder
@@ -52,6 +52,7 @@ export async function writeVectors(
     vectors.push({ dataFile: file.name, positions })
   }
   for (const name of marks.files) if (!named.has(name)) vectors.push({ dataFile: name, positions: marks.of(name) })
+  if (vectors.length === 0) return null
   const { file, ranges } = encodeDeletionVectors(vectors, files.options['deletion-vectors.bitmap64'])
   const name = metadataName('index', fileUuid, 0)
   await createUnique(fs, `${folder}/${name}`, file)

@@ -158,8 +158,8 @@ export interface FilesResult {
   readonly after: readonly DataFile[]
   /** What changed: records by key, those of one key in order. */
   readonly changelog: readonly DataFile[]
-  /** The vectors of the bucket's files afterwards, where some changed. */
-  readonly vectors?: VectorFile | undefined
+  /** The vectors of the bucket's files afterwards, where some changed; null = none are left. */
+  readonly vectors?: VectorFile | null | undefined
   readonly stats: TaskStats
 }
 

@@ -27,7 +27,7 @@ export interface PendingChange {
   readonly after: readonly DataFile[]
   readonly changelog: readonly DataFile[]
   /** See `CompactionChange`. */
-  readonly vectors?: VectorFile | undefined
+  readonly vectors?: VectorFile | null | undefined
   /** See `FinishedCompaction`. */
   readonly seen?: ReadonlySet<string> | undefined
   /** A compaction that forgot deletes. */
@@ -262,7 +262,7 @@ export class BucketWriter {
 function changed(levels: Levels, { before, after, vectors }: PendingChange): Levels {
   const next = replaceFiles(levels, before, after)
   if (vectors === undefined) return next
-  return buildLevels(withVectors(filesOf(next), vectors), next.numLevels, next.compareKeys)
+  return buildLevels(withVectors(filesOf(next), vectors ?? undefined), next.numLevels, next.compareKeys)
 }
 
 function replaced(file: DataFile, raised: ReadonlyMap<DataFile, readonly DataFile[]>): readonly DataFile[] {
