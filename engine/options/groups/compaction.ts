@@ -116,14 +116,18 @@ export const changelogOptions = {
   'force-lookup': used('read', bool, false, 'Compact by lookup, though nothing else asks for it.', {
     immutable: true,
   }),
-  'lookup-wait': used('write', bool, true, 'A commit waits until its rows have left level 0, in tables with lookups.', {
-    aliases: ['changelog-producer.lookup-wait'],
-  }),
+  'lookup-wait': used(
+    'write',
+    bool,
+    true,
+    'A commit waits until its rows have left level 0, in tables with lookups; not with `lookup-compact` gentle.',
+    { aliases: ['changelog-producer.lookup-wait'] },
+  ),
   'lookup-compact': used(
     'write',
     oneOf('radical', 'gentle'),
     'radical',
-    'When lookups move level 0 up: whenever there is something, or now and then.',
+    'When lookups move level 0 up: whenever there is something, or now and then. With gentle, commits do not wait and their rows show later.',
   ),
   'lookup-compact.max-interval': optional(
     'write',
