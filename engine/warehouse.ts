@@ -286,7 +286,9 @@ export class Warehouse {
       }
       this.#log(core)
       this.#warnOfSilence(core)
-      return new TableState(core, this.#executor.hold())
+      const state = new TableState(core, this.#executor.hold())
+      state.moveUpHidden()
+      return state
     })
     states.set(path, opened)
     opened.catch(() => states.delete(path))

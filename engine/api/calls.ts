@@ -11,7 +11,7 @@ export interface CommitResult {
   readonly id: number | undefined
   /** False when there was nothing to commit, or the identifier had been committed before. */
   readonly created: boolean
-  /** The snapshots this commit made, oldest first: an APPEND, and a COMPACT when compactions were part of it. */
+  /** The snapshots this commit made, oldest first: an APPEND, and a COMPACT or more when compactions were part of it. */
   readonly snapshots: readonly SnapshotInfo[]
   readonly identifier: bigint
   /** Records and files that the commit added: one record a key and bucket, deletes included. */

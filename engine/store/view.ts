@@ -122,6 +122,20 @@ export function* bucketsOf(view: TableView): Generator<BucketView> {
   for (const { buckets } of view.partitions.values()) yield* buckets.values()
 }
 
+/** What a view holds in some partitions, as entries that add it. */
+export function liveEntriesOf(
+  view: TableView | undefined,
+  partitions: readonly Uint8Array[],
+): readonly ManifestEntry[] {
+  if (view === undefined) return []
+  return partitions.flatMap((partition) =>
+    [...(view.partitions.get(partitionId(partition))?.buckets.values() ?? [])].flatMap(
+      ({ bucket, totalBuckets, files }) =>
+        files.map((file): ManifestEntry => ({ kind: 'add', partition, bucket, totalBuckets, file })),
+    ),
+  )
+}
+
 async function step(store: TableStore, view: TableView, next: Snapshot): Promise<TableView> {
   const delta = await store.manifests.deltaEntries(next)
   const same = next.indexManifest === view.snapshot.indexManifest

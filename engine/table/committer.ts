@@ -1,20 +1,21 @@
 import type { ManifestEntry, Snapshot } from '../../formats/meta/types.ts'
 import { appendChanges, compactChanges, NO_CHANGES } from '../commit/entries.ts'
 import { type CommitStore, publishSnapshot, type SnapshotChanges } from '../commit/publish-snapshot.ts'
-import { isTableError, TableError } from '../errors.ts'
+import { isTableError, type TableError } from '../errors.ts'
 import { conflictError, findConflict, partitionsTouched } from '../plan/conflicts.ts'
 import { partitionId } from '../plan/entry-id.ts'
-import { buildIncrement, createdBy, isEmptyIncrement, type MadeFile } from '../plan/increment.ts'
+import { createdBy } from '../plan/increment.ts'
 import { partitionFields } from '../plan/kv-layout.ts'
-import type { Increment } from '../plan/types.ts'
 import { manifestWriter } from '../store/table-store.ts'
-import { applyDelta, type TableView } from '../store/view.ts'
+import { applyDelta, liveEntriesOf } from '../store/view.ts'
 import { checkAborted, untilAborted } from '../tasks/abort.ts'
 import type { BucketWriter, PendingChange } from '../write/bucket-writer.ts'
 import type { TableWriter } from '../write/writer.ts'
+import { bucketCountError, level0Error } from './commit-errors.ts'
 import type { Compactions } from './compactions.ts'
 import type { TableCore } from './core.ts'
 import { followSnapshot } from './follow.ts'
+import { type Taken, takePending } from './take.ts'
 
 export interface CommitRequest {
   readonly user: string
@@ -25,11 +26,17 @@ export interface CommitRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What a commit made: its snapshots, at most an APPEND and a COMPACT. */
+/** What a commit made: its snapshots, an APPEND and what was compacted for it. */
 export interface Committed {
   readonly snapshots: readonly Snapshot[]
   readonly addedFiles: number
   readonly addedRows: number
+}
+
+/** What was appended. */
+interface Appended {
+  readonly snapshot: Snapshot
+  readonly entries: readonly ManifestEntry[]
 }
 
 interface Job {
@@ -84,6 +91,13 @@ export class Committer {
   get #waitsForCompaction(): boolean {
     const { options, rewriter } = this.#core
     return options['commit.force-compact'] || (rewriter === 'lookup' && options['lookup-wait'])
+  }
+
+  /** Whether a commit ends when its rows have left level 0. Gentle lookups let them wait there, `write-only` leaves them to others. */
+  get #clearsLevel0(): boolean {
+    const { options, rewriter } = this.#core
+    if (rewriter !== 'lookup' || options['write-only']) return false
+    return options['lookup-wait'] && options['lookup-compact'] === 'radical'
   }
 
   /** Whether a commit had an unknown outcome: its snapshot may be there, or not. */
@@ -179,26 +193,56 @@ export class Committer {
   async #run({ request, epoch }: Job): Promise<Committed> {
     this.checkUsable()
     await untilAborted(this.#ready(epoch), request.signal, COMMIT_ABORTED)
-    if (this.#waitsForCompaction) await this.#finishCompactions(epoch, request.signal)
+    if (this.#waitsForCompaction) await this.#finishCompactions(this.#touched(epoch, 'flush'), request.signal)
     const appended = await this.#publishAppend(epoch, request)
     this.#committedEpoch = Math.max(this.#committedEpoch, epoch)
-    const compacted = await this.#compactionsAfter(epoch, request, appended !== undefined)
+    const compacted = await this.#compactionsAfter(epoch, request, appended)
+    const entries = appended?.entries ?? []
     return {
-      snapshots: [appended?.snapshot, compacted].filter((snapshot) => snapshot !== undefined),
-      addedFiles: appended?.files ?? 0,
-      addedRows: appended?.rows ?? 0,
+      snapshots: [appended?.snapshot, ...compacted].filter((snapshot) => snapshot !== undefined),
+      addedFiles: entries.length,
+      addedRows: entries.reduce((sum, { file }) => sum + file.rows, 0),
     }
   }
 
-  /** The second half of a commit. Its rows may be durable already: then nothing that fails here may call the commit failed. */
-  async #compactionsAfter(epoch: number, request: CommitRequest, appended: boolean): Promise<Snapshot | undefined> {
-    if (!appended) return this.#publishCompactions(epoch, request)
-    try {
-      return await this.#publishCompactions(epoch, { ...request, signal: undefined })
-    } catch (error) {
-      this.#core.events.emit('failure', { during: 'commit', error })
-      return undefined
+  /**
+   * The second half of a commit. Its rows may be durable already: then nothing that fails here may call the commit failed.
+   *
+   * With `lookup-wait` it goes on until they have left level 0: when another writer comes between the compaction and the append,
+   * the compaction is dropped.
+   */
+  async #compactionsAfter(
+    epoch: number,
+    request: CommitRequest,
+    appended: Appended | undefined,
+  ): Promise<readonly (Snapshot | undefined)[]> {
+    if (appended === undefined) return [await this.#publishCompactions(epoch, request)]
+    const snapshots: (Snapshot | undefined)[] = []
+    let left: readonly BucketWriter[] = []
+    let failure: unknown
+    for (let round = 0; round <= this.#core.options['commit.max-retries']; round++) {
+      failure = undefined
+      try {
+        if (round > 0) await this.#finishCompactions(left, undefined)
+        snapshots.push(await this.#publishCompactions(epoch, { ...request, signal: undefined }))
+      } catch (error) {
+        failure = error
+      }
+      left = this.#leftInLevel0(appended)
+      if (left.length === 0 || isTableError(failure, 'CONFLICT') || isTableError(failure, 'POISONED')) break
     }
+    const error = failure ?? (left.length > 0 ? level0Error(this.#core, appended.snapshot) : undefined)
+    if (error !== undefined) this.#core.events.emit('failure', { during: 'commit', error })
+    return snapshots
+  }
+
+  /** The buckets where appended files lie in level 0 yet, though a commit has to wait for them. */
+  #leftInLevel0({ entries }: Appended): readonly BucketWriter[] {
+    if (!this.#clearsLevel0) return []
+    const names = new Set(entries.map(({ file }) => file.name))
+    return [...this.#writer.buckets].filter(({ partition, bucket }) =>
+      this.#core.live(partition, bucket).some(({ level, name }) => level === 0 && names.has(name)),
+    )
   }
 
   /** Resolves when the rows of a cut are in files, and no bucket has more runs than a commit may leave. */
@@ -212,9 +256,10 @@ export class Committer {
    * `commit.force-compact` and `lookup-wait`: what the rows of a cut start in the way of compaction ends before they are committed. Another
    * writer may have expired files that it would read: so from the newest snapshot on.
    */
-  async #finishCompactions(epoch: number, signal: AbortSignal | undefined): Promise<void> {
+  async #finishCompactions(buckets: readonly BucketWriter[], signal: AbortSignal | undefined): Promise<void> {
     await this.catchUp()
-    for (const bucket of this.#touched(epoch, 'flush')) {
+    for (const bucket of buckets) {
+      if (this.#clearsLevel0) this.#compactions.trigger(bucket)
       await untilAborted(this.#compactions.finish(bucket), signal, COMMIT_ABORTED)
     }
   }
@@ -223,10 +268,7 @@ export class Committer {
     return [...this.#writer.buckets].filter((bucket) => bucket.pendingUpTo(epoch, kind).length > 0)
   }
 
-  async #publishAppend(
-    epoch: number,
-    request: CommitRequest,
-  ): Promise<{ snapshot: Snapshot; files: number; rows: number } | undefined> {
+  async #publishAppend(epoch: number, request: CommitRequest): Promise<Appended | undefined> {
     let taken: Taken[] = []
     let changes = NO_CHANGES
     const snapshot = await this.#publish('APPEND', request, async () => {
@@ -237,8 +279,7 @@ export class Committer {
     })
     if (snapshot === undefined) return undefined
     await this.#done(snapshot, changes, taken)
-    const rows = changes.files.reduce((sum, { file }) => sum + file.rows, 0)
-    return { snapshot, files: changes.files.length, rows }
+    return { snapshot, entries: changes.files }
   }
 
   /** A compaction that does not fit any more is dropped: the rows are safe, and the picker will look at the bucket again. */
@@ -252,7 +293,7 @@ export class Committer {
         const dropStats = this.#core.options['manifest.delete-file-drop-stats']
         const increments = taken.map(({ increment }) => increment)
         changes = compactChanges(increments, this.#core.view?.indexes ?? [], dropStats)
-        const live = liveEntries(this.#core.view, partitionsTouched(changes.files))
+        const live = liveEntriesOf(this.#core.view, partitionsTouched(changes.files))
         const conflict = findConflict(live, changes.files, 'COMPACT', this.#core.compareKeys)
         if (conflict === null) break
         const loser = taken.find(
@@ -313,20 +354,8 @@ export class Committer {
     })
   }
 
-  /** Pending changes of a kind, folded by bucket. */
   #take(epoch: number, kind: PendingChange['kind']): Taken[] {
-    const taken: Taken[] = []
-    for (const bucket of this.#writer.buckets) {
-      const changes = bucket.pendingUpTo(epoch, kind)
-      if (changes.length === 0) continue
-      const { increment, obsolete } = buildIncrement(
-        { partition: bucket.partition, bucket: bucket.bucket, totalBuckets: this.#core.options.bucket },
-        kind === 'flush' ? changes : [],
-        kind === 'compact' ? changes : [],
-      )
-      if (!isEmptyIncrement(increment) || obsolete.length > 0) taken.push({ bucket, changes, increment, obsolete })
-    }
-    return taken
+    return takePending(this.#writer.buckets, epoch, kind, this.#core.options.bucket)
   }
 
   #checkBucketCounts(entries: readonly ManifestEntry[]): void {
@@ -366,30 +395,3 @@ export class Committer {
 }
 
 const COMMIT_ABORTED = 'The commit was aborted. Its rows are kept for the next one.'
-
-interface Taken {
-  readonly bucket: BucketWriter
-  readonly changes: readonly PendingChange[]
-  readonly increment: Increment
-  readonly obsolete: readonly MadeFile[]
-}
-
-/** The table's option `bucket` and the files of a partition disagree. */
-export function bucketCountError(core: TableCore, written: number): TableError {
-  const wanted = core.options.bucket
-  return new TableError(
-    'CONFLICT',
-    `A partition of ${core.name} was written with ${written} buckets, the option bucket now says ${wanted}. Set it back to ${written}, or rewrite the partition with another engine.`,
-    { table: core.name, option: 'bucket', expected: written, actual: wanted },
-  )
-}
-
-function liveEntries(view: TableView | undefined, partitions: readonly Uint8Array[]): readonly ManifestEntry[] {
-  if (view === undefined) return []
-  return partitions.flatMap((partition) =>
-    [...(view.partitions.get(partitionId(partition))?.buckets.values() ?? [])].flatMap(
-      ({ bucket, totalBuckets, files }) =>
-        files.map((file): ManifestEntry => ({ kind: 'add', partition, bucket, totalBuckets, file })),
-    ),
-  )
-}

@@ -119,8 +119,9 @@ export class Compactions {
     if (manager.cause !== undefined) await manager.normal()
   }
 
-  /** What a normal compaction of these levels would do now, and why. */
-  explain(levels: Levels, bucket?: BucketWriter): Explanation {
+  /** What a normal compaction of these levels, those of `bucket` when it is written here, would do now, and why. */
+  explain(all: Levels, bucket?: BucketWriter): Explanation {
+    const levels = bucket === undefined ? all : this.#committable(bucket)
     return explainPick(this.#runsOf(levels), this.#pickOptions(levels, bucket))
   }
 
@@ -130,7 +131,7 @@ export class Compactions {
 
   #plan(bucket: BucketWriter, request: CompactionRequest): CompactionPlan | undefined {
     const { options } = this.#core
-    const levels = request === 'full' ? bucket.levels : this.#committable(bucket)
+    const levels = this.#committable(bucket)
     // Rewritten with our schema, rows of a newer one would lose the columns that we do not know.
     if (!this.#core.current) return undefined
     const forceRewriteAllFiles = options['compaction.force-rewrite-all-files']

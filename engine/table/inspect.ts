@@ -4,6 +4,7 @@ import type { BucketExplanation, BucketFilter, BucketLevels, SchemaInfo, Snapsho
 import { TableError } from '../errors.ts'
 import { buildLevels, type Levels, levelSummary } from '../plan/levels.ts'
 import { bucketsOf } from '../store/view.ts'
+import type { BucketWriter } from '../write/bucket-writer.ts'
 import { Compactions } from './compactions.ts'
 import type { TableCore } from './core.ts'
 import type { TableState } from './state.ts'
@@ -27,7 +28,11 @@ export function explainBuckets(
   const compactions = state?.compactions ?? new Compactions(core, () => undefined)
   return levelsOf(core, state)
     .filter(({ partition, bucket }) => matches(filter, partition, bucket))
-    .map(({ partition, bucket, levels }) => ({ partition, bucket, explanation: compactions.explain(levels) }))
+    .map(({ partition, bucket, levels, writer }) => ({
+      partition,
+      bucket,
+      explanation: compactions.explain(levels, writer),
+    }))
 }
 
 /** A snapshot as callers see it. */
@@ -95,6 +100,8 @@ interface NamedLevels {
   readonly partition: string
   readonly bucket: number
   readonly levels: Levels
+  /** Of buckets that are written here. */
+  readonly writer?: BucketWriter
 }
 
 /** By partition folder, then bucket. */
@@ -106,9 +113,10 @@ function levelsOf(core: TableCore, state: TableState | undefined): readonly Name
     const name = core.partitionName(partition)
     found.set(`${name}/${bucket}`, { partition: name, bucket, levels })
   }
-  for (const { partition, bucket, levels } of state?.writer.buckets ?? []) {
+  for (const writer of state?.writer.buckets ?? []) {
+    const { partition, bucket, levels } = writer
     const name = core.partitionName(partition)
-    if (levels.runs.length > 0) found.set(`${name}/${bucket}`, { partition: name, bucket, levels })
+    if (levels.runs.length > 0) found.set(`${name}/${bucket}`, { partition: name, bucket, levels, writer })
     else found.delete(`${name}/${bucket}`)
   }
   return [...found.values()].sort((a, b) =>

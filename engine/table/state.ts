@@ -2,13 +2,15 @@ import { TableError } from '../errors.ts'
 import { createdBy } from '../plan/increment.ts'
 import { buildLevels } from '../plan/levels.ts'
 import { hidesLevel0 } from '../plan/visible.ts'
+import { bucketsOf } from '../store/view.ts'
 import type { ExpireResult } from '../upkeep/expire.ts'
 import { type ExpireOverrides, type ExpireRequest, expireRequest } from '../upkeep/expire-request.ts'
 import { Expiry } from '../upkeep/expiry.ts'
 import { BucketWriter } from '../write/bucket-writer.ts'
 import { createRouter } from '../write/route.ts'
 import { TableWriter } from '../write/writer.ts'
-import { bucketCountError, type CommitRequest, type Committed, Committer } from './committer.ts'
+import { bucketCountError } from './commit-errors.ts'
+import { type CommitRequest, type Committed, Committer } from './committer.ts'
 import { Compactions } from './compactions.ts'
 import type { TableCore } from './core.ts'
 
@@ -71,6 +73,19 @@ export class TableState {
     })
   }
 
+  /**
+   * Starts compactions of committed rows that reads leave out: what a writer left in level 0 that died between append and
+   * compaction would show with the next write to its bucket, which may never come.
+   */
+  moveUpHidden(): void {
+    const { view, options } = this.core
+    if (view === undefined || options['write-only'] || !hidesLevel0(options)) return
+    for (const { partition, bucket, totalBuckets, files } of bucketsOf(view)) {
+      if (totalBuckets !== options.bucket || !files.some((file) => file.level === 0)) continue
+      this.compactions.trigger(this.writer.bucket(partition, bucket))
+    }
+  }
+
   /** Whether rows wait for a commit. */
   get dirty(): boolean {
     for (const bucket of this.writer.buckets) {
@@ -109,6 +124,8 @@ export class TableState {
   async compact(full: boolean, bucket: BucketWriter, signal: AbortSignal | undefined): Promise<void> {
     const manager = this.compactions.of(bucket)
     await (full ? manager.full(signal) : manager.normal(signal))
+    // Also what landed before and could not be published then.
+    this.committer.compactionLanded()
     await this.committer.settled()
   }
 
