@@ -270,7 +270,6 @@ t.test('C081 options that change what a table means are refused by name when the
   await tables[0]!.set([1, 1])
   await close()
   for (const [option, value] of [
-    ['sequence.field', 'v'],
     ['bucket', '-1'],
     ['file.format', 'orc'],
   ] as const) {
