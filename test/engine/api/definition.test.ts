@@ -186,9 +186,9 @@ tap.test('what this version does not keep is refused as such, at any depth', (tt
       details: { column: 'c' },
     })
   }
-  tt.throws(() => toTableSchema({ ...base, options: { 'merge-engine': 'aggregation' } }, NOW), {
+  tt.throws(() => toTableSchema({ ...base, options: { 'file.format': 'orc' } }, NOW), {
     code: 'UNSUPPORTED',
-    details: { option: 'merge-engine' },
+    details: { option: 'file.format' },
   })
   tt.end()
 })
