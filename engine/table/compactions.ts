@@ -61,7 +61,7 @@ export class Compactions {
         plan: (request) => this.#plan(bucket, request),
         run: (plan, signal) => this.#run(bucket, plan, signal),
         land: (plan, result) => this.#land(bucket, plan, result),
-        failed: (_, error) => void this.#failed(error),
+        failed: (plan, error) => void this.#failed(bucket, plan, error),
       },
       this.#core.services.clock,
     )
@@ -267,11 +267,14 @@ export class Compactions {
   }
 
   /** A file that is missing because another writer has expired it is no damage: the next try starts from the newest snapshot. */
-  async #failed(error: unknown): Promise<void> {
+  async #failed(bucket: BucketWriter, { pick }: CompactionPlan, error: unknown): Promise<void> {
     const { store, view, events } = this.#core
     if (isTableError(error, 'CORRUPT')) {
       const latest = await store.snapshots.latestId().catch(() => undefined)
       if (latest !== undefined && latest !== view?.snapshot.id) return this.#stale()
+      // By now the handle may have followed the writer that took the files away: then there is nothing wrong with the table.
+      const live = new Set(filesOf(bucket.levels).map((file) => file.name))
+      if (!pick.files.every((file) => live.has(file.name))) return
     }
     events.emit('failure', { during: 'compaction', error })
   }
