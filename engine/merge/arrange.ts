@@ -59,9 +59,8 @@ export function withoutRetracts(order: MergeOrder, inputs: readonly Batch[], kin
   const row = new Uint32Array(order.row.length)
   const groupEnd = new Uint32Array(order.groupEnd.length)
   let count = 0
-  let groups = 0
   let start = 0
-  for (const end of order.groupEnd) {
+  for (const [group, end] of order.groupEnd.entries()) {
     const before = count
     for (let place = start; place < end; place++) {
       if (isRetract(kinds[place]!)) continue
@@ -72,10 +71,10 @@ export function withoutRetracts(order: MergeOrder, inputs: readonly Batch[], kin
       source[count] = order.source[end - 1]!
       row[count++] = order.row[end - 1]!
     }
-    groupEnd[groups++] = count
+    groupEnd[group] = count
     start = end
   }
-  return { source: source.subarray(0, count), row: row.subarray(0, count), groupEnd: groupEnd.subarray(0, groups) }
+  return { source: source.subarray(0, count), row: row.subarray(0, count), groupEnd }
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Batch, FixedColumn } from '../../formats/column/column.ts'
 import { gather } from '../../formats/column/gather.ts'
 import { heapMemory, type Scratch } from '../../formats/column/memory.ts'
 import { sameRow } from '../../formats/column/same-row.ts'
-import { DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE } from './kinds.ts'
+import { DELETE, INSERT, isRetract, UPDATE_AFTER, UPDATE_BEFORE } from './kinds.ts'
 
 /** One row a key, or none: that of key i is row `row[i]` of `inputs[source[i]]`; -1 = none. A row that retracts counts as none. */
 export interface KeyRows {
@@ -48,6 +48,26 @@ export function changesOf(before: KeyRows, after: KeyRows, rules: ChangeRules, m
   return { fields, rows: count, columns }
 }
 
+/** Who is told what a merge changes. */
+export interface ChangeListener {
+  readonly rules: ChangeRules
+  /** Called with the changes of each window that has any, in key order; the batch is valid until it returns. */
+  readonly tell: (changes: Batch) => void
+}
+
+/** Tells the changes of a window: of each key the row before, and which row of the result it has now, -1 = none. */
+export function tellChanges(
+  { rules, tell }: ChangeListener,
+  before: KeyRows,
+  result: Batch,
+  has: Int32Array,
+  memory: Scratch,
+): void {
+  const after = { inputs: [result], source: new Uint16Array(has.length), row: has }
+  const changes = changesOf(before, after, rules, memory)
+  if (changes.rows > 0) tell(changes)
+}
+
 /** Which rows of the inputs of both sides become records, and of which kind. */
 function chosen(before: KeyRows, after: KeyRows, { kind, compared, expired }: ChangeRules) {
   const inputs = [...before.inputs, ...after.inputs]
@@ -77,10 +97,10 @@ function chosen(before: KeyRows, after: KeyRows, { kind, compared, expired }: Ch
 
 /** 1 for each key that has a row which adds and stays. */
 function added({ inputs, source, row }: KeyRows, kind: number, expired?: ChangeRules['expired']): Uint8Array {
-  const kinds = inputs.map((input) => (input.columns[kind] as FixedColumn).values)
+  const kinds = inputs.map((input) => (input.columns[kind] as FixedColumn).values as Int8Array)
   const result = new Uint8Array(row.length)
   for (let key = 0; key < row.length; key++) {
-    if (row[key]! >= 0) result[key] = ((kinds[source[key]!]![row[key]!] as number) & 1) ^ 1
+    if (row[key]! >= 0 && !isRetract(kinds[source[key]!]![row[key]!]!)) result[key] = 1
   }
   if (expired === undefined) return result
   const ended = inputs.map(expired)

@@ -7,6 +7,9 @@ export const UPDATE_BEFORE = 1
 export const UPDATE_AFTER = 2
 export const DELETE = 3
 
+/** How kinds are written, by `_VALUE_KIND`. */
+export const KIND_TEXTS = ['+I', '-U', '+U', '-D'] as const
+
 /** True for the kinds that take a row back out. */
 export function isRetract(kind: number): boolean {
   return (kind & 1) === 1

@@ -1,7 +1,6 @@
 import type { Batch, FixedColumn } from '../../formats/column/column.ts'
 import { heapMemory } from '../../formats/column/memory.ts'
-import { assert } from '../assert.ts'
-import { type ChangeRules, changesOf } from './changes.ts'
+import { type ChangeListener, type KeyRows, tellChanges } from './changes.ts'
 import type { ReduceWindow } from './merge.ts'
 import type { MergeOrder } from './order.ts'
 import { type MergeEngine, reduce } from './reduce.ts'
@@ -31,12 +30,14 @@ export interface LookupMerge {
   /** The first row of a key stays, so that one found above leaves nothing to write. */
   readonly firstWins: boolean
   /** Is told what the merge changes: the row of an upper level against the result, of keys that level 0 had rows of. */
-  readonly changes?: { readonly rules: ChangeRules; readonly tell: (changes: Batch) => void } | undefined
+  readonly changes?: ChangeListener | undefined
 }
+
+export const NOTHING_FOUND: FoundKeys = { asked: new Uint32Array(0), rows: undefined }
 
 /** No look outside of the runs: for reads, and for merges of upper levels. */
 export const WITHIN_RUNS: Pick<LookupMerge, 'find' | 'firstWins'> = {
-  find: () => ({ asked: new Uint32Array(0), rows: undefined }),
+  find: () => NOTHING_FOUND,
   firstWins: false,
 }
 
@@ -51,22 +52,13 @@ export const WITHIN_RUNS: Pick<LookupMerge, 'find' | 'firstWins'> = {
  */
 export function mergeWithLookup(lookup: LookupMerge): ReduceWindow {
   const { engine, changes } = lookup
-  const { arrange, ...rest } = engine
   return (parts, written, memory = heapMemory) => {
     const window = withUpperRows(parts, written, lookup)
     const { inputs } = window
-    const order = arrange?.(window.order, inputs) ?? window.order
-    const result = reduce(inputs, order, rest, memory)
-    assert(order.groupEnd.length === window.order.groupEnd.length, 'rows are arranged within their groups')
+    const result = reduce(inputs, window.order, engine, memory)
     if (changes !== undefined) {
-      const told = sidesOf(window, lookup.firstWins)
-      const batch = changesOf(
-        { inputs, source: told.source, row: told.had },
-        { inputs: [result], source: new Uint16Array(told.has.length), row: told.has },
-        changes.rules,
-        memory,
-      )
-      if (batch.rows > 0) changes.tell(batch)
+      const { had, has } = sidesOf(window, lookup.firstWins)
+      tellChanges(changes, { inputs, ...had }, result, has, memory)
     }
     return result
   }
@@ -232,18 +224,17 @@ function placeOf(
 function sidesOf(
   { order, upper, isNew }: Window,
   firstWins: boolean,
-): { readonly source: Uint16Array; readonly had: Int32Array; readonly has: Int32Array } {
+): { readonly had: Pick<KeyRows, 'source' | 'row'>; readonly has: Int32Array } {
   const groups = order.groupEnd.length
-  const source = new Uint16Array(groups)
-  const had = new Int32Array(groups).fill(-1)
+  const had = { source: new Uint16Array(groups), row: new Int32Array(groups).fill(-1) }
   const has = new Int32Array(groups).fill(-1)
   for (let group = 0; group < groups; group++) {
     const place = upper[group]!
     if (isNew[group] === 0 || (firstWins && place >= 0)) continue
     has[group] = group
     if (place < 0) continue
-    source[group] = order.source[place]!
-    had[group] = order.row[place]!
+    had.source[group] = order.source[place]!
+    had.row[group] = order.row[place]!
   }
-  return { source, had, has }
+  return { had, has }
 }

@@ -1,5 +1,6 @@
 import type { Batch, Column } from '../../formats/column/column.ts'
 import { heapMemory, type Scratch } from '../../formats/column/memory.ts'
+import { assert } from '../assert.ts'
 import type { MergeOrder } from './order.ts'
 
 /** Makes one column of the result, a value a group, from the same column of all inputs. */
@@ -32,8 +33,24 @@ export function reduce(
   engine: MergeEngine,
   memory: Scratch = heapMemory,
 ): Batch {
-  const { fields, columns } = inputs[0]!
+  return reduceArranged(inputs, arranged(inputs, written, engine), engine, memory)
+}
+
+/** The order in which an engine takes rows: within the groups of the given one, whose number it keeps. */
+export function arranged(inputs: readonly Batch[], written: MergeOrder, engine: MergeEngine): MergeOrder {
   const order = engine.arrange?.(written, inputs) ?? written
+  assert(order.groupEnd.length === written.groupEnd.length, 'rows are arranged within their groups')
+  return order
+}
+
+/** `reduce` of an order that is arranged. */
+export function reduceArranged(
+  inputs: readonly Batch[],
+  order: MergeOrder,
+  engine: MergeEngine,
+  memory: Scratch = heapMemory,
+): Batch {
+  const { fields, columns } = inputs[0]!
   const reducerOf = engine.reducers(order, inputs, memory)
   const reducers = columns.map((_, index) => reducerOf(index))
   const reduced: Column[] = []

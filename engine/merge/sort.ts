@@ -3,7 +3,7 @@ import { compareKeys, type Keys, keysOf } from '../../formats/column/key-order.t
 import type { DataType } from '../../formats/types/row-type.ts'
 import { deduplicate } from './engines/deduplicate.ts'
 import type { MergeOrder } from './order.ts'
-import { type MergeEngine, reduce } from './reduce.ts'
+import { arranged, type MergeEngine, reduceArranged } from './reduce.ts'
 import { radixSortBytes } from './sort-bytes.ts'
 import { radixSortInt32, radixSortInt64 } from './sort-ints.ts'
 
@@ -23,8 +23,9 @@ export function sortBatch(
 
 /** The rows of an order of `sortOrder`, a key once in each batch; see `sortBatch`. */
 export function reduceSorted(batch: Batch, order: MergeOrder, engine: MergeEngine): readonly Batch[] {
-  const orders = engine.apart?.(engine.arrange?.(order, [batch]) ?? order, [batch]) ?? [order]
-  return orders.map((part) => reduce([batch], part, engine))
+  const whole = arranged([batch], order, engine)
+  const orders = engine.apart?.(whole, [batch]) ?? [whole]
+  return orders.map((part) => reduceArranged([batch], part, engine))
 }
 
 /** The order of buffered rows by key, then arrival, without moving them: to scan rows that are not committed. */

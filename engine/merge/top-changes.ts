@@ -1,42 +1,28 @@
-import type { Batch } from '../../formats/column/column.ts'
 import { heapMemory } from '../../formats/column/memory.ts'
-import { assert } from '../assert.ts'
-import { type ChangeRules, changesOf } from './changes.ts'
+import { type ChangeListener, tellChanges } from './changes.ts'
 import type { ReduceWindow } from './merge.ts'
 import type { MergeOrder } from './order.ts'
-import { type MergeEngine, reduce } from './reduce.ts'
+import { arranged, type MergeEngine, reduceArranged } from './reduce.ts'
 import type { WindowPart } from './window.ts'
 
-export interface TopChanges {
+export interface TopChanges extends ChangeListener {
   readonly engine: MergeEngine
   /** Which run of the merge holds the rows before; -1 = there are none. */
   readonly before: number
-  readonly rules: ChangeRules
-  /** Called with the changes of each window that has any, in key order; the batch is valid until it returns. */
-  readonly tell: (changes: Batch) => void
 }
 
 /**
  * A merge that also tells what it changes against one of its runs, that of the highest level: producer full-compaction. A row of that
  * run which meets no other tells nothing.
  */
-export function tellTopChanges({ engine, before, rules, tell }: TopChanges): ReduceWindow {
-  const { arrange, ...rest } = engine
+export function tellTopChanges({ engine, before, ...listener }: TopChanges): ReduceWindow {
   return (parts, written, memory = heapMemory) => {
     const inputs = parts.map((part) => part.batch)
     // What was arranged is told as it was merged.
-    const order = arrange?.(written, inputs) ?? written
-    assert(order.groupEnd.length === written.groupEnd.length, 'rows are arranged within their groups')
-    const result = reduce(inputs, order, rest, memory)
+    const order = arranged(inputs, written, engine)
+    const result = reduceArranged(inputs, order, engine, memory)
     const { had, has } = sides(parts, order, before)
-    const source = new Uint16Array(has.length)
-    const changes = changesOf(
-      { inputs, source: had.source, row: had.row },
-      { inputs: [result], source, row: has },
-      rules,
-      memory,
-    )
-    if (changes.rows > 0) tell(changes)
+    tellChanges(listener, { inputs, ...had }, result, has, memory)
     return result
   }
 }

@@ -1,5 +1,6 @@
 import type { FixedColumn, Scalar } from '../../formats/column/column.ts'
 import { compareScalars } from '../../formats/column/compare.ts'
+import { isRetract } from '../merge/kinds.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
 import type { SortedRun } from '../plan/types.ts'
 import type { FileRow, LookupFile } from '../store/lookup-file.ts'
@@ -62,7 +63,7 @@ export function sequenceOf({ file, block, row }: FileRow, layout: KvLayout, want
 export function isDelete({ file, block, row }: FileRow, layout: KvLayout, wanted: readonly number[]): boolean {
   if (file.file.deleteRows === 0) return false
   const column = block.columns[layout.kind] ?? file.columns(block, [layout.kind, ...wanted])[0]
-  return (((column as FixedColumn).values as Int8Array)[row]! & 1) === 1
+  return isRetract(((column as FixedColumn).values as Int8Array)[row]!)
 }
 
 /** The file of a run whose key range holds the key. Binary search over disjoint files. */

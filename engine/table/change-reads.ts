@@ -2,13 +2,14 @@ import type { Batch, FixedColumn } from '../../formats/column/column.ts'
 import { sliceBatch } from '../../formats/column/slice.ts'
 import type { ChangeBatch, ChangesOptions, FollowOptions, RowKind } from '../api/calls.ts'
 import { TableError } from '../errors.ts'
+import { KIND_TEXTS } from '../merge/kinds.ts'
 import { checkCall, shown } from '../options/check-call.ts'
 import { consumerPath, readConsumer, writeConsumer } from '../store/consumers.ts'
 import { forwardAbort } from '../tasks/abort.ts'
 import { ChangeSource } from './change-source.ts'
 import type { TableCore } from './core.ts'
 import { captureScan, scanBatches } from './reads.ts'
-import type { RowReads } from './row-reads.ts'
+import { ROWS_AT_A_TIME, type RowReads } from './row-reads.ts'
 import { checkAborted, type ScanIterator } from './scan-iterator.ts'
 import { settledView } from './settled-view.ts'
 import { Wake } from './wake.ts'
@@ -16,11 +17,8 @@ import { Wake } from './wake.ts'
 type Row = Record<string, unknown>
 type Changes = AsyncGenerator<readonly ChangeBatch<Row>[]>
 
-const KINDS: readonly RowKind[] = ['+I', '-U', '+U', '-D']
 const CALL = { columns: 'names', signal: 'signal' } as const
 const POLL_MILLIS = 1000
-/** Rows turned into objects at a time. */
-const ROWS_AT_A_TIME = 1024
 
 /** Reads of what changed, of one handle: from snapshot to snapshot, in their order. */
 export class ChangeReads {
@@ -177,7 +175,7 @@ export class ChangeReads {
     for await (const records of this.#source.records(id, columns, stop)) {
       const kinds = (records.columns[0] as FixedColumn).values as Int8Array
       const batch = { fields: records.fields.slice(1), rows: records.rows, columns: records.columns.slice(1) }
-      yield* this.#batches(id, batch, (row) => KINDS[kinds[row]!]!)
+      yield* this.#batches(id, batch, (row) => KIND_TEXTS[kinds[row]!]!)
     }
   }
 

@@ -1,15 +1,14 @@
 import type { Batch, BytesColumn, Column } from '../../formats/column/column.ts'
-import { takeBatch } from '../../formats/column/gather.ts'
+import { take, takeBatch } from '../../formats/column/gather.ts'
+import { scalarColumn } from '../../formats/column/values.ts'
 import type { TableSchema } from '../../formats/meta/types.ts'
+import type { DataType } from '../../formats/types/row-type.ts'
 import { TableError } from '../errors.ts'
-import { DELETE, INSERT, isRetract, UPDATE_BEFORE } from '../merge/kinds.ts'
+import { DELETE, INSERT, isRetract, KIND_TEXTS, UPDATE_BEFORE } from '../merge/kinds.ts'
 import type { MergeSpec } from '../options/merge-spec.ts'
 import type { ResolvedOptions } from '../options/resolve.ts'
 import { retractRefusal } from '../options/retracts.ts'
 import type { WriteBatch } from '../write/writer.ts'
-
-/** Texts of `rowkind.field` by `_VALUE_KIND`. */
-const KIND_TEXTS = ['+I', '-U', '+U', '-D']
 
 /** What rows do to their keys: `rowkind.field` says it, some kinds are dropped, and some the table's engine refuses. */
 export class RowKinds {
@@ -35,7 +34,7 @@ export class RowKinds {
   ofDelete(values: Batch): WriteBatch {
     const field = this.#field
     const columns = values.columns.map((column, index) =>
-      index === field?.index ? textColumn(KIND_TEXTS[DELETE]!, values.rows) : column,
+      index === field?.index ? repeated(KIND_TEXTS[DELETE], values.fields[index]!.type, values.rows) : column,
     )
     return this.#without(new Int8Array(values.rows).fill(DELETE), { ...values, columns })
   }
@@ -61,7 +60,7 @@ function kindsIn(column: Column, name: string): Int8Array {
   const kinds = new Int8Array(column.length)
   for (let row = 0; row < column.length; row++) {
     const text = valid?.[row] === 0 ? null : Buffer.from(data.subarray(offsets[row]!, offsets[row + 1]!)).toString()
-    kinds[row] = text === null ? -1 : KIND_TEXTS.indexOf(text.toUpperCase())
+    kinds[row] = text === null ? -1 : (KIND_TEXTS as readonly string[]).indexOf(text.toUpperCase())
     if (kinds[row]! >= 0) continue
     throw new TableError(
       'INVALID',
@@ -72,13 +71,6 @@ function kindsIn(column: Column, name: string): Int8Array {
   return kinds
 }
 
-function textColumn(text: string, rows: number): Column {
-  const one = Buffer.from(text)
-  const data = Buffer.alloc(one.length * rows, one)
-  return {
-    kind: 'bytes',
-    length: rows,
-    data: new Uint8Array(data),
-    offsets: Int32Array.from({ length: rows + 1 }, (_, row) => row * one.length),
-  }
+function repeated(text: string, type: DataType, rows: number): Column {
+  return take(scalarColumn(type, Buffer.from(text)), new Uint32Array(rows))
 }

@@ -28,7 +28,7 @@ const SCAN_OPTIONS = {
 } as const
 
 /** Rows turned into objects at a time: a consumer that leaves early has not paid for a whole batch. */
-const ROWS_AT_A_TIME = 1024
+export const ROWS_AT_A_TIME = 1024
 
 /** Columns of the table in the order asked. */
 interface Projection {

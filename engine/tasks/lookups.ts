@@ -1,6 +1,6 @@
 import type { DataFile } from '../../formats/meta/types.ts'
 import { deduplicate } from '../merge/engines/deduplicate.ts'
-import type { AskedKeys, FoundKeys, LookupMerge } from '../merge/lookup.ts'
+import { type AskedKeys, type FoundKeys, type LookupMerge, NOTHING_FOUND } from '../merge/lookup.ts'
 import type { VectorFile } from '../plan/vectors.ts'
 import type { FileRow } from '../store/lookup-file.ts'
 import type { BucketFiles } from './files.ts'
@@ -31,7 +31,7 @@ export class Lookups {
     // Of a first row that is there it is enough to know.
     const firstWins = options['merge-engine'] === 'first-row'
     return {
-      find: (keys) => (marks || needsRows ? this.#find(keys, marks, needsRows && !firstWins) : NOTHING),
+      find: (keys) => (marks || needsRows ? this.#find(keys, marks, needsRows && !firstWins) : NOTHING_FOUND),
       firstWins,
       changes: tells ? changes : undefined,
     }
@@ -56,5 +56,3 @@ export class Lookups {
     return { asked: Uint32Array.from(asked), rows }
   }
 }
-
-const NOTHING: FoundKeys = { asked: new Uint32Array(0), rows: undefined }

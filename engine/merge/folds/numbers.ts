@@ -1,4 +1,4 @@
-import { type Column, type FixedArray, type FixedColumn, storageOf } from '../../../formats/column/column.ts'
+import { type Column, type FixedColumn, storageOf, type WideColumn } from '../../../formats/column/column.ts'
 import { arrays } from '../../../formats/column/constant.ts'
 import { isNull } from '../../../formats/column/row-order.ts'
 import type { DataType } from '../../../formats/types/row-type.ts'
@@ -20,26 +20,27 @@ export type NumberFold = 'sum' | 'product'
  */
 export function numberFold(name: NumberFold, type: DataType): Fold {
   const storage = storageOf(type)
-  if (storage === 'wide' || type.kind === 'decimal') return bigFold(decimals(name, type))
+  if (storage === 'wide') return wideFold(decimals(name, type))
+  if (type.kind === 'decimal') return fixedFold('int64', decimals(name, type))
   switch (storage) {
     case 'int64':
-      return bigFold(wrapping(bigs[name]))
+      return fixedFold(storage, wrapping(bigs[name]))
     case 'int8':
-      return smallFold(
+      return fixedFold(
         storage,
         rounded(numbers[name], (value) => (value << 24) >> 24, true),
       )
     case 'int16':
-      return smallFold(
+      return fixedFold(
         storage,
         rounded(numbers[name], (value) => (value << 16) >> 16, true),
       )
     case 'int32':
-      return smallFold(storage, name === 'sum' ? rounded(numbers.sum, (value) => value | 0, true) : int32Product)
+      return fixedFold(storage, name === 'sum' ? rounded(numbers.sum, (value) => value | 0, true) : int32Product)
     case 'float32':
-      return smallFold(storage, rounded(numbers[name], Math.fround, false))
+      return fixedFold(storage, rounded(numbers[name], Math.fround, false))
     case 'float64':
-      return smallFold(
+      return fixedFold(
         storage,
         rounded(numbers[name], (value) => value, false),
       )
@@ -104,49 +105,36 @@ function divided(value: bigint, by: bigint): bigint {
   return value < 0n === by < 0n ? whole + 1n : whole - 1n
 }
 
-type SmallStorage = 'int8' | 'int16' | 'int32' | 'float32' | 'float64'
-
-function smallFold(storage: SmallStorage, arithmetic: Arithmetic<number>): Fold {
+/** Folds a column of a fixed width; `T` is what the arrays of the storage hold. */
+function fixedFold<T extends number | bigint>(storage: keyof typeof arrays, arithmetic: Arithmetic<T>): Fold {
   return (inputs, rows) => {
-    const values = inputs.map((column) => (column as FixedColumn).values as Exclude<FixedArray, BigInt64Array>)
+    const values = inputs.map((column) => (column as FixedColumn).values as unknown as ArrayLike<T>)
     const { source, row, groupEnd } = rows
     const target = new arrays[storage](groupEnd.length)
+    const results = target as unknown as { [group: number]: T }
     const valid = folded(
       inputs,
       rows,
       arithmetic,
       (place) => values[source[place]!]![row[place]!]!,
       (group, value) => {
-        target[group] = value
+        results[group] = value
       },
     )
     return { kind: 'fixed', length: groupEnd.length, values: target, valid }
   }
 }
 
-function bigFold(arithmetic: Arithmetic<bigint>): Fold {
+function wideFold(arithmetic: Arithmetic<bigint>): Fold {
   return (inputs, rows) => {
-    const values = inputs.map((column) => (column as FixedColumn).values as BigInt64Array)
+    const values = inputs.map((column) => (column as WideColumn).values)
     const { source, row, groupEnd } = rows
-    if (inputs[0]!.kind === 'fixed') {
-      const target = new BigInt64Array(groupEnd.length)
-      const valid = folded(
-        inputs,
-        rows,
-        arithmetic,
-        (place) => values[source[place]!]![row[place]!]!,
-        (group, value) => {
-          target[group] = value
-        },
-      )
-      return { kind: 'fixed', length: groupEnd.length, values: target, valid }
-    }
     const target = new BigInt64Array(groupEnd.length * 2)
-    const wideAt = (place: number) => {
+    const valueAt = (place: number) => {
       const [words, at] = [values[source[place]!]!, row[place]! * 2]
       return (words[at + 1]! << 64n) | BigInt.asUintN(64, words[at]!)
     }
-    const valid = folded(inputs, rows, arithmetic, wideAt, (group, value) => {
+    const valid = folded(inputs, rows, arithmetic, valueAt, (group, value) => {
       target[group * 2] = BigInt.asIntN(64, value)
       target[group * 2 + 1] = BigInt.asIntN(64, value >> 64n)
     })
