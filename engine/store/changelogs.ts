@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { changelogName, parseChangelogName } from '../../formats/meta/names.ts'
 import { parseSnapshot } from '../../formats/meta/snapshot.ts'
 import type { Snapshot } from '../../formats/meta/types.ts'
-import { isMissing, withPath } from './errors.ts'
+import { ifPresent, withPath } from './errors.ts'
 import { writeHint } from './hints.ts'
 import { listNumbers } from './listing.ts'
 import { type Publisher, publishOnce } from './publish.ts'
@@ -39,11 +39,6 @@ export class Changelogs {
   /** The snapshot as it was; only its changelog can be counted on. Undefined when there is no such file. */
   async find(id: number): Promise<Snapshot | undefined> {
     const path = this.path(id)
-    try {
-      return await withPath(path, async () => parseSnapshot(await this.#publisher.fs.readFile(path)))
-    } catch (error) {
-      if (isMissing(error)) return undefined
-      throw error
-    }
+    return ifPresent(() => withPath(path, async () => parseSnapshot(await this.#publisher.fs.readFile(path))))
   }
 }

@@ -5,7 +5,7 @@ import { JsonFields } from '../../formats/meta/json-fields.ts'
 import { consumerName, parseConsumerName } from '../../formats/meta/names.ts'
 import { TableError } from '../errors.ts'
 import type { FileSystem } from '../ports/file-system.ts'
-import { isMissing, withPath } from './errors.ts'
+import { ifPresent, withPath } from './errors.ts'
 import { listIfPresent } from './listing.ts'
 import { type Publisher, replace } from './publish.ts'
 
@@ -42,12 +42,7 @@ export function consumerPath(folder: string, name: string): string {
 
 /** How far a consumer came; undefined when it has left no mark. */
 export async function readConsumer(fs: FileSystem, path: string): Promise<number | undefined> {
-  try {
-    return await withPath(path, async () => parseNextSnapshot(await fs.readFile(path)))
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
+  return ifPresent(() => withPath(path, async () => parseNextSnapshot(await fs.readFile(path))))
 }
 
 /** Leaves the mark of a consumer in one step. */

@@ -57,6 +57,16 @@ export function withPathSync<T>(path: string, use: () => T): T {
   }
 }
 
+/** What `read` gives; undefined when the file is not there. */
+export async function ifPresent<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
 /** Whether an error says that a file is not there, from Node or from `toTableError`. */
 export function isMissing(error: unknown): boolean {
   return fileErrorCode(error) === 'ENOENT' || (isTableError(error) && error.details.missing === true)

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { isMissing, withPath } from './errors.ts'
+import { ifPresent, withPath } from './errors.ts'
 import { type Publisher, replace } from './publish.ts'
 
 /**
@@ -12,14 +12,8 @@ export async function readHint(
   hint: 'LATEST' | 'EARLIEST',
 ): Promise<number | undefined> {
   const path = posix.join(folder, hint)
-  let bytes: Uint8Array
-  try {
-    bytes = await withPath(path, () => fs.readFile(path))
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
-  if (bytes.length > 20) return undefined
+  const bytes = await ifPresent(() => withPath(path, () => fs.readFile(path)))
+  if (bytes === undefined || bytes.length > 20) return undefined
   const text = new TextDecoder().decode(bytes)
   const number = /^[1-9][0-9]*$/.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(number) ? number : undefined

@@ -3,7 +3,7 @@ import { parseSchemaName, schemaName } from '../../formats/meta/names.ts'
 import { parseSchema, printSchema } from '../../formats/meta/schema.ts'
 import type { TableSchema } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
-import { isMissing, withPath } from './errors.ts'
+import { ifPresent, withPath } from './errors.ts'
 import { listNumbers } from './listing.ts'
 import { type Publisher, publishOnce } from './publish.ts'
 
@@ -79,12 +79,7 @@ export class Schemas {
 
   /** Like `read`, undefined when there is no such schema. */
   async find(id: number): Promise<TableSchema | undefined> {
-    try {
-      return await this.read(id)
-    } catch (error) {
-      if (isMissing(error)) return undefined
-      throw error
-    }
+    return ifPresent(() => this.read(id))
   }
 
   /** Publishes `schema-<id>`; `taken` when another process was first: reload and decide again. */

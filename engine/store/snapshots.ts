@@ -5,7 +5,7 @@ import type { Snapshot } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
 import type { FileStat } from '../ports/file-system.ts'
 import { Cache } from './cache.ts'
-import { isMissing, withPath } from './errors.ts'
+import { ifPresent, isMissing, withPath } from './errors.ts'
 import { readHint, writeHint } from './hints.ts'
 import { listNumbers } from './listing.ts'
 import { type PreparedFile, type Publisher, prepareOnce } from './publish.ts'
@@ -188,15 +188,8 @@ export class Snapshots {
 
   async #loadAs(id: number, stat: FileStat): Promise<Snapshot | undefined> {
     const path = this.path(id)
-    try {
-      return await this.#cache.getOrLoad(cacheKey(id, stat), async () => ({
-        value: await this.#parse(id, path),
-        bytes: 1,
-      }))
-    } catch (error) {
-      if (isMissing(error)) return undefined
-      throw error
-    }
+    const load = async () => ({ value: await this.#parse(id, path), bytes: 1 })
+    return ifPresent(() => this.#cache.getOrLoad(cacheKey(id, stat), load))
   }
 
   async #parse(id: number, path: string): Promise<Snapshot> {

@@ -3,7 +3,7 @@ import { parseTagName, tagName } from '../../formats/meta/names.ts'
 import { parseTag, printTag } from '../../formats/meta/tag.ts'
 import type { Tag } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
-import { isMissing, withPath } from './errors.ts'
+import { ifPresent, isMissing, withPath } from './errors.ts'
 import { listIfPresent } from './listing.ts'
 import { checkName } from './name-rules.ts'
 import { type Publisher, publishOnce } from './publish.ts'
@@ -101,12 +101,7 @@ export class Tags {
   /** Any name that the folder holds, also one that this version would not give. */
   async #load(name: string): Promise<Tag | undefined> {
     const path = this.path(name)
-    try {
-      return await withPath(path, async () => parseTag(await this.#publisher.fs.readFile(path), name))
-    } catch (error) {
-      if (isMissing(error)) return undefined
-      throw error
-    }
+    return ifPresent(() => withPath(path, async () => parseTag(await this.#publisher.fs.readFile(path), name)))
   }
 }
 
