@@ -29,7 +29,8 @@ export function levelApart(runs: readonly SortedRun[], level: number, layout: Kv
   return [inKeyOrder(own, layout), ...others].filter((files) => files.length > 0).map(runOf)
 }
 
-function runOf(files: readonly DataFile[]): SortedRun {
+/** Files in key order as a run; its level is the highest of theirs. */
+export function runOf(files: readonly DataFile[]): SortedRun {
   return {
     level: Math.max(...files.map((file) => file.level)),
     files,

@@ -5,8 +5,9 @@ import { dropDeletes, dropExpired, expiredRows } from '../merge/filters.ts'
 import { expiryLimit, recordExpiry } from '../options/record-expiry.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
 import { mergeTellsChanges } from '../plan/rewriter.ts'
+import { runOf } from '../plan/run-order.ts'
 import { filesOfSections } from '../plan/sections.ts'
-import type { Section, SortedRun, Step } from '../plan/types.ts'
+import type { Section, Step } from '../plan/types.ts'
 import type { TaskContext } from './context.ts'
 import { BucketFiles, checkCancelled } from './files.ts'
 import { Lookups } from './lookups.ts'
@@ -35,7 +36,7 @@ export async function runCompact(task: CompactTask, context: TaskContext): Promi
         before.push(step.file)
         after.push({ ...step.file, level: task.outputLevel })
         if (step.changelog)
-          changelog.push(...(await merge(task, [[runOf(step.file)]], files, spill, lookups, undefined)).changelog)
+          changelog.push(...(await merge(task, [[runOf([step.file])]], files, spill, lookups, undefined)).changelog)
       } else {
         const outputs = await merge(task, step.sections, files, spill, lookups, survivors)
         before.push(...filesOfStep(step))
@@ -138,10 +139,6 @@ function changeRules({ options, layout }: BucketFiles): ChangeRules {
   for (const { name } of layout.keys) ignored.add(name)
   const compared = layout.values.flatMap(({ name }, index) => (ignored.has(name) ? [] : layout.firstValue + index))
   return { kind: layout.kind, compared: options['changelog-producer.row-deduplicate'] ? compared : undefined }
-}
-
-function runOf(file: DataFile): SortedRun {
-  return { level: file.level, files: [file], bytes: file.bytes }
 }
 
 function filesOfStep(step: Step): readonly DataFile[] {

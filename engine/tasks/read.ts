@@ -9,6 +9,7 @@ import type { DataFile } from '../../formats/meta/types.ts'
 import { dropDeletes } from '../merge/filters.ts'
 import { columnsToMerge, mergeSpec } from '../options/merge-spec.ts'
 import { type KvLayout, kvLayout } from '../plan/kv-layout.ts'
+import { runOf } from '../plan/run-order.ts'
 import type { SortedRun } from '../plan/types.ts'
 import type { TaskContext } from './context.ts'
 import { BucketFiles, checkCancelled } from './files.ts'
@@ -96,8 +97,8 @@ function* partsOf(task: ReadTask, files: BucketFiles): Generator<Part> {
   const sections = reverse ? task.sections.toReversed() : task.sections
   for (const [index, { runs }] of sections.entries()) {
     if (runs.length === 1) yield* straight(task, files, runs[0]!, index === 0 ? task.skipRows : 0)
-    else if (reverse) yield* mergedBack(task, files, runs.map(asRun), prune, [])
-    else yield* byKey(mergeSection(files, runs.map(asRun), undefined, { prune, range }), layout)
+    else if (reverse) yield* mergedBack(task, files, runs.map(runOf), prune, [])
+    else yield* byKey(mergeSection(files, runs.map(runOf), undefined, { prune, range }), layout)
   }
 }
 
@@ -190,11 +191,7 @@ function narrow(memory: Batch, layout: KvLayout): Batch {
 /** Sections lie behind each other, so the n-th runs of all sections make one sorted run. */
 function chainSections(sections: readonly ReadSection[]): readonly SortedRun[] {
   const depth = Math.max(0, ...sections.map((section) => section.runs.length))
-  return Array.from({ length: depth }, (_, index) => asRun(sections.flatMap((section) => section.runs[index] ?? [])))
-}
-
-function asRun(files: ReadSection['runs'][number]): SortedRun {
-  return { level: files[0]?.level ?? 0, files, bytes: files.reduce((sum, file) => sum + file.bytes, 0) }
+  return Array.from({ length: depth }, (_, index) => runOf(sections.flatMap((section) => section.runs[index] ?? [])))
 }
 
 function filter(batch: Batch, where: Predicate | undefined): Batch {
