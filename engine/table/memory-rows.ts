@@ -9,11 +9,10 @@ import type { KvLayout } from '../plan/kv-layout.ts'
 import type { MergedRow } from '../read/lookup-merged.ts'
 import { bufferedRowsAt } from '../tasks/buffered.ts'
 import type { BucketWriter } from '../write/bucket-writer.ts'
-import type { WriteBuffer } from '../write/buffer.ts'
 
 /** The newest uncommitted row of a key that no file holds yet. */
 export function inMemory(bucket: BucketWriter, key: Uint8Array): { deleted: boolean; row: MergedRow } | undefined {
-  for (const buffer of buffersOf(bucket).toReversed()) {
+  for (const buffer of bucket.buffers.toReversed()) {
     const row = buffer.find(key)
     if (row < 0) continue
     const rows = buffer.view()
@@ -34,7 +33,7 @@ export function recordsInMemory(
   engine: MergeEngine,
 ): readonly Batch[] {
   const wanted = rows.map((row) => serializeRow(layout.keyTypes, keyAt(keys, row)))
-  const records = buffersOf(bucket).flatMap((buffer) => {
+  const records = bucket.buffers.flatMap((buffer) => {
     const at = [...new Set(wanted.flatMap((key) => buffer.findAll(key)))].sort((a, b) => a - b)
     return at.length === 0 ? [] : [bufferedRowsAt(layout, buffer.view(), Uint32Array.from(at))]
   })
@@ -44,9 +43,4 @@ export function recordsInMemory(
 
 export function keyAt(columns: readonly Column[], row: number): readonly Scalar[] {
   return columns.map((column) => scalarAt(column, row) as Scalar)
-}
-
-/** Buffers of a bucket whose rows no file holds yet, oldest first. */
-function buffersOf(bucket: BucketWriter): readonly WriteBuffer[] {
-  return [...bucket.flushing.map((flushing) => flushing.buffer), ...(bucket.buffer ? [bucket.buffer] : [])]
 }

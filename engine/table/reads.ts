@@ -158,7 +158,7 @@ function placesOf(
   const places = new Map<string, Place>()
   for (const bucket of writer?.buckets ?? []) {
     const { partition } = bucket
-    const rows = [...bucket.flushing.map((flushing) => flushing.rows), ...(bucket.buffer ? [bucket.buffer.view()] : [])]
+    const rows = bucket.buffers.map((buffer) => buffer.view())
     places.set(bucketId(bucket), {
       partition,
       bucket: bucket.bucket,

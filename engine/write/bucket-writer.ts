@@ -7,12 +7,10 @@ import { compactionFits, type FinishedCompaction } from '../plan/fits.ts'
 import { buildLevels, filesOf, type Levels, maxSequence, replaceFiles } from '../plan/levels.ts'
 import { type VectorFile, withVectors } from '../plan/vectors.ts'
 import { withoutLevel0 } from '../plan/visible.ts'
-import type { BufferedRows } from '../tasks/task.ts'
 import { type RowKinds, WriteBuffer } from './buffer.ts'
 
 /** Rows on their way to a level-0 file. They stay here, readable, until the file has landed. */
 export interface Flushing {
-  rows: BufferedRows
   /** Sequence numbers that another writer took since a task was given the rows: the file must be renumbered before it lands. */
   raisedBy: bigint
   readonly buffer: WriteBuffer
@@ -102,6 +100,11 @@ export class BucketWriter {
     return this.#flushing
   }
 
+  /** Buffers whose rows no file holds yet, oldest first. */
+  get buffers(): readonly WriteBuffer[] {
+    return [...this.#flushing.map(({ buffer }) => buffer), ...(this.#buffer ? [this.#buffer] : [])]
+  }
+
   get pending(): readonly PendingChange[] {
     return this.#pending
   }
@@ -128,9 +131,8 @@ export class BucketWriter {
     const buffer = this.#buffer
     this.#buffer = undefined
     if (buffer === undefined || buffer.rows === 0) return
-    const rows = buffer.view()
-    this.#size = sizeFor(rows.values)
-    this.#flushing.push({ rows, raisedBy: 0n, buffer, epoch })
+    this.#size = sizeFor(buffer.view().values)
+    this.#flushing.push({ raisedBy: 0n, buffer, epoch })
   }
 
   /** The oldest flushing rows are in files now. */
@@ -244,14 +246,13 @@ export class BucketWriter {
       if (change.kind !== 'flush') continue
       for (const { minSequence } of change.after) if (first === undefined || minSequence < first) first = minSequence
     }
-    return first ?? this.#flushing[0]?.rows.firstSequence ?? this.#buffer?.firstSequence
+    return first ?? this.#flushing[0]?.buffer.firstSequence ?? this.#buffer?.firstSequence
   }
 
   #raise(offset: bigint): void {
     for (const flushing of this.#flushing) {
       flushing.raisedBy += offset
       flushing.buffer.raise(offset)
-      flushing.rows = flushing.buffer.view()
     }
     this.#buffer?.raise(offset)
     this.#nextSequence += offset

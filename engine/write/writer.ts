@@ -179,7 +179,7 @@ export class TableWriter {
     for (let next = bucket.flushing[0]; next !== undefined; next = bucket.flushing[0]) {
       await this.#host.stall(bucket)
       next.raisedBy = 0n
-      let written: FlushedFiles = await this.#run(bucket, { kind: 'flush', rows: next.rows })
+      let written: FlushedFiles = await this.#run(bucket, { kind: 'flush', rows: next.buffer.view() })
       // The last look and the landing are one step: a number that another writer takes in between would be used twice.
       while (next.raisedBy > 0n) {
         const offset = next.raisedBy

@@ -25,7 +25,7 @@ function flushed(bucket: BucketWriter, name: string, epoch: number, ...keys: rea
   bucket.append(rows(...keys), INSERT)
   bucket.detach(epoch)
   const flushing = bucket.flushing[0]!
-  const first = Number(flushing.rows.firstSequence)
+  const first = Number(flushing.buffer.firstSequence)
   const landed = file({ name, min: Math.min(...keys), max: Math.max(...keys), seq: [first, first + keys.length - 1] })
   bucket.landFlush(flushing, { after: [landed], changelog: [] })
   return landed
