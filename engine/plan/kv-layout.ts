@@ -65,6 +65,14 @@ export function kvLayout(schema: TableSchema, columns?: readonly string[]): KvLa
   }
 }
 
+/** A layout with some columns of the table only, by their positions in it. */
+export function narrowLayout(schema: TableSchema, { fields }: KvLayout, indexes: readonly number[]): KvLayout {
+  return kvLayout(
+    schema,
+    indexes.map((index) => fields[index]!.name),
+  )
+}
+
 /** The column of that name; `INVALID` naming it when the table has none. */
 export function fieldNamed(schema: TableSchema, name: string): Field {
   const field = schema.fields.find((candidate) => candidate.name === name)

@@ -1,12 +1,11 @@
 import type { Batch, Column } from '../../formats/column/column.ts'
-import { takeBatch } from '../../formats/column/gather.ts'
 import { compareRows } from '../../formats/column/key-bounds.ts'
 import { dropDeletes } from '../merge/filters.ts'
 import { mergeWithLookup, WITHIN_RUNS } from '../merge/lookup.ts'
 import { mergeRuns } from '../merge/merge.ts'
 import type { MergeEngine } from '../merge/reduce.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
-import type { FileRow } from '../store/lookup-file.ts'
+import { type FileRow, rowsOf } from '../store/lookup-file.ts'
 import { RunWalk } from '../store/run-walk.ts'
 import type { LookupRun } from './lookup.ts'
 
@@ -68,25 +67,13 @@ export function lookUpMerged(
   }
 }
 
-/** The records of the keys in one run, those of a block together; a key once. */
+/** The records of the keys in one run, a key once; one batch, or none. */
 function* hits(walk: RunWalk, keys: readonly Column[], rows: readonly number[], layout: KvLayout): Generator<Batch> {
-  const all = layout.fields.map((_, index) => index)
-  let block: FileRow | undefined
-  let picked: number[] = []
-  const taken = ({ file, block }: FileRow): Batch => {
-    const batch = { fields: layout.fields, rows: block.rows, columns: file.columns(block, all) }
-    return takeBatch(batch, Uint32Array.from(picked))
-  }
+  const found: FileRow[] = []
   for (const [index, row] of rows.entries()) {
     if (index > 0 && compareRows(keys, rows[index - 1]!, keys, row) === 0) continue
     const hit = walk.find(row)
-    if (hit === undefined) continue
-    if (block !== undefined && hit.block !== block.block) {
-      yield taken(block)
-      picked = []
-    }
-    block = hit
-    picked.push(hit.row)
+    if (hit !== undefined) found.push(hit)
   }
-  if (block !== undefined) yield taken(block)
+  if (found.length > 0) yield rowsOf(found, layout)
 }

@@ -1,7 +1,9 @@
-import type { Column, Scalar } from '../../formats/column/column.ts'
+import type { Batch, Column, Scalar } from '../../formats/column/column.ts'
+import { gather } from '../../formats/column/gather.ts'
 import { compareRowToKey, firstAtLeast } from '../../formats/column/key-bounds.ts'
 import type { Predicate } from '../../formats/column/predicate-tree.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
+import { deserializeRow } from '../../formats/row/binary-row.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
 import {
   type Block,
@@ -25,6 +27,29 @@ export interface FileRow {
   readonly file: LookupFile
   readonly block: Block
   readonly row: number
+}
+
+/** All columns of rows that were found, in their order; those of a block follow each other. */
+export function rowsOf(found: readonly FileRow[], { fields }: KvLayout): Batch {
+  const all = [...fields.keys()]
+  const sources: (readonly Column[])[] = []
+  const source = new Uint16Array(found.length)
+  let last: FileRow | undefined
+  for (const [index, one] of found.entries()) {
+    if (last?.block !== one.block) sources.push(one.file.columns(one.block, all))
+    last = one
+    source[index] = sources.length - 1
+  }
+  const row = Uint32Array.from(found, (one) => one.row)
+  const columns = all.map((index) =>
+    gather(
+      sources.map((columns) => columns[index]!),
+      source,
+      row,
+      found.length,
+    ),
+  )
+  return { fields, rows: found.length, columns }
 }
 
 /** How lookups reach the files of a bucket. */
@@ -60,15 +85,11 @@ export class LookupFile {
   readonly #folder: LookupFolder
   readonly #name: string
 
-  constructor(
-    file: DataFile,
-    bounds: { readonly minKey: readonly Scalar[]; readonly maxKey: readonly Scalar[] },
-    table: LookupTable,
-    folder: LookupFolder,
-  ) {
+  constructor(file: DataFile, table: LookupTable, folder: LookupFolder) {
+    const { keyTypes } = table.layout
     this.file = file
-    this.minKey = bounds.minKey
-    this.maxKey = bounds.maxKey
+    this.minKey = deserializeRow(keyTypes, file.minKey) as readonly Scalar[]
+    this.maxKey = deserializeRow(keyTypes, file.maxKey) as readonly Scalar[]
     this.#table = table
     this.#folder = folder
     this.#name = table.nameOf(file)

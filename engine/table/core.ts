@@ -117,13 +117,6 @@ export class TableCore {
     return this.#view
   }
 
-  /** The layout with some columns of the table only, by their positions in `layout`. */
-  readonly narrowLayout = (indexes: readonly number[]): KvLayout =>
-    kvLayout(
-      this.schema,
-      indexes.map((index) => this.layout.fields[index]!.name),
-    )
-
   /** For tasks that are too small for a thread. */
   get taskContext(): TaskContext {
     const { fs, codecs } = this.store

@@ -2,14 +2,14 @@ import type { Batch, Column, Scalar } from '../../formats/column/column.ts'
 import { compareKeys, keysOf } from '../../formats/column/key-order.ts'
 import { scalarColumn } from '../../formats/column/values.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
-import { deserializeRow, serializeRow } from '../../formats/row/binary-row.ts'
+import { serializeRow } from '../../formats/row/binary-row.ts'
 import type { Field } from '../../formats/types/row-type.ts'
 import { TableError } from '../errors.ts'
 import { createMergeEngine } from '../merge/engines/create.ts'
 import type { MergeEngine } from '../merge/reduce.ts'
 import { isPlain } from '../options/merge-spec.ts'
 import { type Bucketing, bucketing } from '../plan/bucket.ts'
-import { partitionFields, trimmedPrimaryKey } from '../plan/kv-layout.ts'
+import { narrowLayout, partitionFields, trimmedPrimaryKey } from '../plan/kv-layout.ts'
 import type { Levels } from '../plan/levels.ts'
 import { type LookupRun, lookUp, lookupRuns } from '../read/lookup.ts'
 import { lookUpMany } from '../read/lookup-many.ts'
@@ -62,7 +62,7 @@ export class PointReads {
     this.#engine = isPlain(spec) ? undefined : createMergeEngine(layout, spec)
     this.#table = {
       layout,
-      narrow: core.narrowLayout,
+      narrow: (indexes) => narrowLayout(schema, layout, indexes),
       cache: services.blocks,
       nameOf: (file) => `${store.paths.table} ${file.name} ${schema.id}`,
     }
@@ -216,10 +216,7 @@ export class PointReads {
   #fileOf(file: DataFile, folder: LookupFolder): LookupFile {
     let found = this.#files.get(file)
     if (found === undefined) {
-      const { keyTypes } = this.#core.layout
-      const minKey = deserializeRow(keyTypes, file.minKey) as readonly Scalar[]
-      const maxKey = deserializeRow(keyTypes, file.maxKey) as readonly Scalar[]
-      found = new LookupFile(file, { minKey, maxKey }, this.#table, folder)
+      found = new LookupFile(file, this.#table, folder)
       this.#files.set(file, found)
     }
     return found

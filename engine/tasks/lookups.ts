@@ -2,7 +2,7 @@ import type { DataFile } from '../../formats/meta/types.ts'
 import { deduplicate } from '../merge/engines/deduplicate.ts'
 import { type AskedKeys, type FoundKeys, type LookupMerge, NOTHING_FOUND } from '../merge/lookup.ts'
 import type { VectorFile } from '../plan/vectors.ts'
-import type { FileRow } from '../store/lookup-file.ts'
+import { type FileRow, rowsOf } from '../store/lookup-file.ts'
 import type { BucketFiles } from './files.ts'
 import { Marks, writeVectors } from './marks.ts'
 import type { CompactTask } from './task.ts'
@@ -52,7 +52,7 @@ export class Lookups {
       found.push(row)
       if (marks) this.#marks.add(row.file.file.name, row.block.firstRow + row.row)
     }
-    const rows = needsRows && found.length > 0 ? this.#upper.rowsOf(found) : undefined
+    const rows = needsRows && found.length > 0 ? rowsOf(found, this.#files.layout) : undefined
     return { asked: Uint32Array.from(asked), rows }
   }
 }

@@ -1,9 +1,7 @@
-import type { Batch, Column, Scalar } from '../../formats/column/column.ts'
 import { gather } from '../../formats/column/gather.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
-import { deserializeRow } from '../../formats/row/binary-row.ts'
 import type { AskedKeys } from '../merge/lookup.ts'
-import { kvLayout } from '../plan/kv-layout.ts'
+import { narrowLayout } from '../plan/kv-layout.ts'
 import type { PointCache } from '../store/blocks.ts'
 import { Cache } from '../store/cache.ts'
 import { type FileRow, LookupFile, type LookupFolder, type LookupTable } from '../store/lookup-file.ts'
@@ -29,11 +27,7 @@ export class UpperLevels {
     const cache: PointCache = new Cache(CACHE_BYTES)
     const lookups: LookupTable = {
       layout,
-      narrow: (indexes) =>
-        kvLayout(
-          table.schema,
-          indexes.map((index) => layout.fields[index]!.name),
-        ),
+      narrow: (indexes) => narrowLayout(table.schema, layout, indexes),
       cache,
       nameOf: (file) => file.name,
     }
@@ -41,13 +35,7 @@ export class UpperLevels {
       open: (file, { batchRows, ...read }) => files.open(file, batchRows, { ...read, withDeleted: true }),
       deletedOf: (file) => readVector(context.fs, files.indexFolder, file),
     }
-    this.#levels = levels.map((level) =>
-      level.map((file) => {
-        const minKey = deserializeRow(layout.keyTypes, file.minKey) as readonly Scalar[]
-        const maxKey = deserializeRow(layout.keyTypes, file.maxKey) as readonly Scalar[]
-        return new LookupFile(file, { minKey, maxKey }, lookups, folder)
-      }),
-    )
+    this.#levels = levels.map((level) => level.map((file) => new LookupFile(file, lookups, folder)))
   }
 
   /** The row of each key, in the lowest level that has one. Keys ascend. */
@@ -72,29 +60,5 @@ export class UpperLevels {
       })
     }
     return found
-  }
-
-  /** All columns of rows that were found. */
-  rowsOf(found: readonly FileRow[]): Batch {
-    const { fields } = this.#files.layout
-    const all = [...fields.keys()]
-    const sources: (readonly Column[])[] = []
-    const source = new Uint16Array(found.length)
-    let last: FileRow | undefined
-    for (const [index, one] of found.entries()) {
-      if (last?.block !== one.block) sources.push(one.file.columns(one.block, all))
-      last = one
-      source[index] = sources.length - 1
-    }
-    const row = Uint32Array.from(found, (one) => one.row)
-    const columns = all.map((index) =>
-      gather(
-        sources.map((columns) => columns[index]!),
-        source,
-        row,
-        found.length,
-      ),
-    )
-    return { fields, rows: found.length, columns }
   }
 }
