@@ -31,9 +31,20 @@ export interface ResolvedOptions extends Omit<UsedValues, Dependent> {
 /**
  * Parses the options of a table and fills in defaults, those too that depend on other options. Throws `INVALID`, naming
  * option, value and allowed form. Options that the engine does not look at are not parsed: a table of another engine may hold
- * anything there.
+ * anything there. The result belongs to the object given, which must not change afterwards.
  */
 export function resolve(stored: StoredOptions): ResolvedOptions {
+  const known = resolvedOptions.get(stored)
+  if (known !== undefined) return known
+  const resolved = parseAll(stored)
+  resolvedOptions.set(stored, resolved)
+  return resolved
+}
+
+/** A schema's options never change, and one is asked for its own several times a commit. */
+const resolvedOptions = new WeakMap<StoredOptions, ResolvedOptions>()
+
+function parseAll(stored: StoredOptions): ResolvedOptions {
   const texts = canonicalTexts(stored)
   const values: Record<string, unknown> = {}
   for (const [key, option] of Object.entries<Option>(registry)) {

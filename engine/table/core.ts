@@ -20,7 +20,7 @@ import { type DataPaths, indexFolder } from '../store/paths.ts'
 import { Pins } from '../store/pins.ts'
 import type { PageShelves } from '../store/shelf.ts'
 import { dataPathsOf, type TableStore } from '../store/table-store.ts'
-import { advanceView, bucketOf, bucketsOf, loadView, type TableView } from '../store/view.ts'
+import { advanceView, type BucketView, bucketOf, bucketsOf, loadView, type TableView } from '../store/view.ts'
 import type { TaskContext } from '../tasks/context.ts'
 import type { TaskExecutor } from '../tasks/submit.ts'
 import type { TaskTable } from '../tasks/task.ts'
@@ -65,7 +65,7 @@ export class TableCore {
   readonly rewriter: Rewriter
   readonly #partitionFolder: (partition: Uint8Array) => string
   readonly #schemas = new Map<number, TableSchema>()
-  readonly #schemasRead = new WeakSet<TableView>()
+  readonly #schemasRead = new WeakSet<BucketView>()
   readonly #removals = new Set<Promise<void>>()
   #view: TableView | undefined
   /** The end of the last look for snapshots. */
@@ -227,10 +227,13 @@ export class TableCore {
 
   /** Loads the schemas that files of a view were written with, so that tasks and lookups have them at hand. */
   async readSchemas(view: TableView): Promise<void> {
-    if (this.#schemasRead.has(view)) return
     await this.#readSchema(view.snapshot.schemaId)
-    for (const bucket of bucketsOf(view)) await this.readSchemasOf(bucket.files)
-    this.#schemasRead.add(view)
+    // Views share the buckets that did not change.
+    for (const bucket of bucketsOf(view)) {
+      if (this.#schemasRead.has(bucket)) continue
+      await this.readSchemasOf(bucket.files)
+      this.#schemasRead.add(bucket)
+    }
   }
 
   /** Loads the schemas of some files, as `readSchemas` does. */

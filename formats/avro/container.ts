@@ -66,19 +66,10 @@ export function encodeContainer<T>(
 ): Uint8Array {
   const codecName = avroCodecName(compression)
   const codec = blockCodec(codecName, codecs)
-  const header = new AvroWriter()
-  header.raw(MAGIC)
-  header.number(2)
-  header.string('avro.schema')
-  header.bytes(utf8.encode(JSON.stringify(layout.schema(rootName))))
-  header.string('avro.codec')
-  header.bytes(utf8.encode(codecName))
-  header.number(0)
-
-  const sync = new SyncMarker()
-  sync.update(header.written())
+  const start = startOf(layout, rootName, codecName)
+  const sync = new SyncMarker(start.hash)
   const blocks: { readonly rows: number; readonly packed: Uint8Array }[] = []
-  const block = new AvroWriter(BLOCK_BYTES + 4096)
+  const block = new AvroWriter()
   let rows = 0
   for (const [i, record] of records.entries()) {
     layout.write(block, record)
@@ -93,13 +84,44 @@ export function encodeContainer<T>(
     rows = 0
   }
   const marker = sync.finish()
-  header.raw(marker)
+  const file = new AvroWriter(blocks.reduce((bytes, { packed }) => bytes + packed.length + 32, start.bytes.length + 16))
+  file.raw(start.bytes)
+  file.raw(marker)
   for (const { rows, packed } of blocks) {
-    header.number(rows)
-    header.bytes(packed)
-    header.raw(marker)
+    file.number(rows)
+    file.bytes(packed)
+    file.raw(marker)
   }
-  return header.written().slice()
+  return file.written()
+}
+
+/** A file up to the sync marker of its header, and the hash of these bytes. */
+interface FileStart {
+  readonly rootName: string
+  readonly codecName: string
+  readonly bytes: Uint8Array
+  readonly hash: Uint32Array
+}
+
+/** What files of each layout began with last: the schema makes up most of a small file, and is the same in all. */
+const lastStarts = new WeakMap<object, FileStart>()
+
+function startOf<T>(layout: Layout<T>, rootName: string, codecName: string): FileStart {
+  const last = lastStarts.get(layout)
+  if (last?.rootName === rootName && last.codecName === codecName) return last
+  const header = new AvroWriter()
+  header.raw(MAGIC)
+  header.number(2)
+  header.string('avro.schema')
+  header.bytes(utf8.encode(JSON.stringify(layout.schema(rootName))))
+  header.string('avro.codec')
+  header.bytes(utf8.encode(codecName))
+  header.number(0)
+  const sync = new SyncMarker()
+  sync.update(header.written())
+  const start = { rootName, codecName, bytes: header.written().slice(), hash: sync.lanes }
+  lastStarts.set(layout, start)
+  return start
 }
 
 /** What each layout was resolved against last: the files of a table nearly all have one schema. */
@@ -159,7 +181,12 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
 
 /** Four multiplicative hashes side by side. It only has to differ from what records hold, not to resist anyone. */
 class SyncMarker {
-  private readonly lanes = Uint32Array.of(0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f)
+  readonly lanes: Uint32Array
+
+  /** Goes on from the lanes of another, which stay as they are. */
+  constructor(from: ArrayLike<number> = [0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f]) {
+    this.lanes = Uint32Array.from(from)
+  }
 
   update(bytes: Uint8Array): void {
     let [a, b, c, d] = this.lanes as unknown as [number, number, number, number]
