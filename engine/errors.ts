@@ -11,7 +11,7 @@ export const errorCodes = {
   UNSUPPORTED: 'The table or the file needs a feature that this version does not have.',
   IO: 'The file system refused: mend the cause and try again; nothing is lost.',
   EXPIRED: 'The snapshot has been expired.',
-  LOCKED: 'Another process holds the table.',
+  LOCKED: 'Somebody has opened the warehouse with exclusive.',
   STALLED: 'A wait for compaction did not end in time.',
   ABORTED: 'The call was aborted by its signal or by close().',
   CLOSED: 'The handle is closed: open the table again.',

@@ -5,6 +5,7 @@ import { createPool } from '../workers/pool.ts'
 import { TableError } from './errors.ts'
 import { checkCall, shown } from './options/check-call.ts'
 import { breathe, nodeClock } from './ports/node-clock.ts'
+import { lockFolder, type Release } from './ports/node-folder-lock.ts'
 import { createNodeFileSystem } from './ports/node-fs.ts'
 import { nodeRandom } from './ports/node-random.ts'
 import { withPath } from './store/errors.ts'
@@ -19,6 +20,8 @@ export interface WarehouseOptions {
   readonly durability?: 'fsync' | 'none'
   /** Creates and locks nothing; works on read-only media. */
   readonly readOnly?: boolean
+  /** Takes the lock of the warehouse until it is closed; `LOCKED` when somebody has it. Keeps out only who asks for it, too. */
+  readonly exclusive?: boolean
   /** Threads for flushes, compactions and scans; 0 runs them on the caller's thread. Default: one a core, 4 at most. */
   readonly workers?: number
   /** Memory for decoded rows of point lookups, shared by all tables. Default 256 MiB. */
@@ -67,7 +70,9 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
   const context = { ...threadContext(fs, nodeClock, codecs), pause: breathe }
   const executor =
     threads === 0 ? inlineExecutor(async () => context) : createPool({ threads, graceMillis: GRACE_MILLIS })
-  return new Warehouse(await withPath(folder, () => fs.realPath(folder)), {
+  const realPath = await withPath(folder, () => fs.realPath(folder))
+  const unlock = options.exclusive === true ? await lock(realPath) : undefined
+  return new Warehouse(realPath, {
     fs,
     clock: nodeClock,
     random: nodeRandom,
@@ -79,12 +84,24 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
     cacheBytes: options.cacheBytes ?? DEFAULT_CACHE_BYTES,
     states,
     logger: options.logger,
+    unlock,
   })
+}
+
+async function lock(folder: string): Promise<Release> {
+  const unlock = await withPath(folder, () => lockFolder(folder))
+  if (unlock !== undefined) return unlock
+  throw new TableError(
+    'LOCKED',
+    `${folder} is open with exclusive, in this process or in another on this machine. Close that first, or open it without exclusive.`,
+    { path: folder },
+  )
 }
 
 const OPTIONS = {
   durability: 'any',
   readOnly: 'flag',
+  exclusive: 'flag',
   workers: 'any',
   cacheBytes: 'any',
   tempDir: 'text',
@@ -100,6 +117,12 @@ function check(path: string, options: WarehouseOptions): void {
   }
   checkCall('openWarehouse', options, OPTIONS)
   const { durability, workers, cacheBytes, logger } = options
+  if (options.exclusive === true && options.readOnly === true) {
+    throw new TableError('INVALID', 'A warehouse that is opened with readOnly locks nothing. Leave out exclusive.', {
+      option: 'exclusive',
+      value: true,
+    })
+  }
   if (durability !== undefined && durability !== 'fsync' && durability !== 'none') {
     throw invalid('durability', durability, "'fsync' or 'none'")
   }

@@ -47,6 +47,8 @@ export interface WarehouseContext {
   /** Writing tables of this process by path: see `TableState`. */
   readonly states: Map<string, Promise<TableState>>
   readonly logger: Logger | undefined
+  /** Gives back the lock of the folder, when it was taken: the last thing that `close` does. */
+  readonly unlock?: (() => Promise<void>) | undefined
 }
 
 /** Where messages go; silent when left out. The shape of pino's methods. */
@@ -185,7 +187,7 @@ export class Warehouse {
     // A handle that commits by itself does so for the others of its table, if it is the last.
     const open = [...this.#open].sort(([, a], [, b]) => Number(a.automatic) - Number(b.automatic))
     for (const [table] of open) await table.close(options)
-    this.#closing ??= this.#letGo()
+    this.#closing ??= this.#letGo().finally(this.#context.unlock)
     return this.#closing
   }
 

@@ -15,6 +15,7 @@ const remedies: Readonly<Record<string, string>> = {
   ENOTDIR: 'A part of the path is a file: check the path.',
   EISDIR: 'The path is a folder: check the path.',
   ENAMETOOLONG: 'The path is too long for the file system: use shorter names.',
+  ENOTSUP: 'The system has no such call: leave out the option that needs it, or use another system.',
   ELOOP: 'The path has too many symbolic links: check the path.',
   EBUSY: 'Another program holds the file: try again.',
 }

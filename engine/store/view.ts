@@ -2,6 +2,7 @@ import type { DataFile, IndexEntry, ManifestEntry, Snapshot } from '../../format
 import { TableError } from '../errors.ts'
 import { bucketId, entryId, partitionId } from '../plan/entry-id.ts'
 import { type VectorFile, vectorFiles, withVectors } from '../plan/vectors.ts'
+import { ifPresent } from './errors.ts'
 import type { TableStore } from './table-store.ts'
 
 /** The live files of one bucket, in no order, each with the place of its deletion vector. */
@@ -52,9 +53,9 @@ export async function advanceView(store: TableStore, view: TableView, to: Snapsh
   return store.snapshots.reading(to.id, async () => {
     let current = view
     for (let id = view.snapshot.id + 1; id <= to.id; id++) {
-      const next = id === to.id ? to : await store.snapshots.find(id)
+      const next = await stepTo(store, current, id, to)
       if (next === undefined) return loadView(store, to)
-      current = await step(store, current, next)
+      current = next
     }
     return current
   })
@@ -134,6 +135,13 @@ export function liveEntriesOf(
         files.map((file): ManifestEntry => ({ kind: 'add', partition, bucket, totalBuckets, file })),
     ),
   )
+}
+
+/** The view of snapshot `id` from the one before; undefined when it has gone, with its manifests, while `to` is still there. */
+async function stepTo(store: TableStore, view: TableView, id: number, to: Snapshot): Promise<TableView | undefined> {
+  if (id === to.id) return step(store, view, to)
+  const next = await store.snapshots.find(id)
+  return next && ifPresent(() => step(store, view, next))
 }
 
 async function step(store: TableStore, view: TableView, next: Snapshot): Promise<TableView> {

@@ -96,7 +96,7 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 /** What an error message has to tell somebody to do. */
 const instruction =
-  /\b(add|build|call|change|check|choose|close|collect|commit|compare|create|delete|drop|expire|filter|free|give|go back|lower|make|mend|name|open|pass|put|raise|read|restore|rename|rewrite|run|set|tags? it|try again|use|write)\b/i
+  /\b(add|build|call|change|check|choose|close|collect|commit|compare|create|delete|drop|expire|filter|free|give|go back|leave out|lower|make|mend|name|open|pass|put|raise|read|restore|rename|rewrite|run|set|tags? it|try again|use|write)\b/i
 
 /**
  * Checks that a call is refused as every refusal has to be: a `TableError` with this code, `details` that hold these names and

@@ -100,6 +100,19 @@ t.test('going back, or to a snapshot whose id was given out again, reads the sna
   t.same(filesOf(await advanceView(store, second, three)), filesOf(await loadView(store, three)))
 })
 
+t.test('a step that another process expires while it is taken is left out: the newest is read whole', async (t) => {
+  const { fs, store } = goldenStore('uc')
+  const [one, two, three] = [
+    await store.snapshots.read(1),
+    await store.snapshots.read(2),
+    await store.snapshots.read(3),
+  ]
+  const first = await loadView(store, one)
+  // Snapshot 2 is still found, its lists are not: expiry takes them first.
+  await fs.unlink(store.manifests.path(two.deltaManifestList))
+  t.same(filesOf(await advanceView(store, first, three)), filesOf(await loadView(store, three)))
+})
+
 t.test('a delta that does not fit the view is damage, not a guess', async (t) => {
   const { store } = goldenStore('uc')
   const snapshot = await store.snapshots.read(1)
