@@ -4,7 +4,7 @@ import { printType } from '../formats/types/parse.ts'
 import type { AutoCommit } from './api/calls.ts'
 import { type AnyTableDefinition, type TableDefinition, toTableSchema, valueForms } from './api/definition.ts'
 import type { Fields, InputRow, KeyNames, KeyOf, RowOf } from './api/fields.ts'
-import { isTableError, TableError } from './errors.ts'
+import { type ErrorDetails, isTableError, TableError } from './errors.ts'
 import { checkWritable } from './options/check.ts'
 import { checkCall } from './options/check-call.ts'
 import type { Clock } from './ports/clock.ts'
@@ -19,6 +19,7 @@ import {
   listTables,
   parseTableName,
   realPathIfThere,
+  removeDropped,
   tableExists,
   tableFolder,
 } from './store/warehouse.ts'
@@ -113,15 +114,7 @@ export class Warehouse {
       const table = await this.#openIfThere(name, definition, options)
       if (table !== undefined) return table as unknown as Table<RowOf<F>, InputRow<F>, KeyOf<F, PK>>
     }
-    if (readOnly) {
-      throw new TableError(
-        'INVALID',
-        `${name} cannot be created: the warehouse was opened with readOnly. Open it without.`,
-        {
-          table: name,
-        },
-      )
-    }
+    if (readOnly) throw readOnlyError(`${name} cannot be created`, { table: name })
     await createDatabase(fs, this.path, id.database)
     const store = openTableStore({ fs, random }, codecs, tableFolder(this.path, id))
     const created = !(await tableExists(fs, store.paths.table)) && (await store.schemas.publish(schema)) === 'published'
@@ -162,21 +155,26 @@ export class Warehouse {
   async dropTable(name: string): Promise<void> {
     this.#checkOpen()
     const { fs, random, states, readOnly } = this.#context
-    if (readOnly) {
-      throw new TableError(
-        'INVALID',
-        `${name} cannot be dropped: the warehouse was opened with readOnly. Open it without.`,
-        {
-          table: name,
-        },
-      )
-    }
+    if (readOnly) throw readOnlyError(`${name} cannot be dropped`, { table: name })
     const folder = tableFolder(this.path, parseTableName(name))
     if (!(await tableExists(fs, folder))) throw notFound(name)
     if (states.has(await fs.realPath(folder))) {
       throw new TableError('INVALID', `${name} is open in this process. Close its handles first.`, { table: name })
     }
     await dropTable(fs, random, folder)
+  }
+
+  /**
+   * Removes what is left of tables whose `dropTable` broke off, and gives the paths of the files; with `dryRun` it only lists them.
+   * Such folders are no tables any more: nothing else looks at them.
+   */
+  async removeDropped(options: { readonly dryRun?: boolean } = {}): Promise<readonly string[]> {
+    this.#checkOpen()
+    checkCall('removeDropped', options, { dryRun: 'flag' })
+    const { fs, readOnly } = this.#context
+    const dryRun = options.dryRun === true
+    if (readOnly && !dryRun) throw readOnlyError('Nothing can be removed', { path: this.path })
+    return removeDropped(fs, this.path, dryRun)
   }
 
   /** Closes every table that is open. Rejects, and closes nothing, when one has rows that are not committed. */
@@ -353,6 +351,10 @@ function durabilityError({ name, services }: TableCore): TableError {
     `${name} is open in this process with durability ${durability}. Open the warehouse with the same, or close the other first.`,
     { table: name, option: 'durability', expected: durability },
   )
+}
+
+function readOnlyError(refused: string, details: ErrorDetails): TableError {
+  return new TableError('INVALID', `${refused}: the warehouse was opened with readOnly. Open it without.`, details)
 }
 
 function notFound(name: string): TableError {

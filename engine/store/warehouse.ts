@@ -107,15 +107,48 @@ export async function dropTable(fs: FileSystem, random: Random, folder: string):
   })
 }
 
+/**
+ * Removes what is left of tables whose drop broke off, as `dropTable` names it; gives the paths of the files. Such a folder is nobody's,
+ * however young: another process that is at work on it finds less to do.
+ */
+export async function removeDropped(fs: FileSystem, warehouse: string, dryRun: boolean): Promise<readonly string[]> {
+  const files: string[] = []
+  for (const { name: database, kind } of await listIfPresent(fs, warehouse)) {
+    if (kind === 'file' || !database.endsWith(DATABASE_SUFFIX)) continue
+    for (const { name, kind } of await listIfPresent(fs, posix.join(warehouse, database))) {
+      if (kind !== 'directory' || !droppedPattern.test(name)) continue
+      const folder = posix.join(warehouse, database, name)
+      files.push(...(await withPath(folder, () => filesBelow(fs, folder))))
+      if (!dryRun) await withPath(folder, () => removeTree(fs, folder))
+    }
+  }
+  return files.sort()
+}
+
+const droppedPattern = /^\.dropped-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+async function filesBelow(fs: FileSystem, folder: string): Promise<readonly string[]> {
+  const files: string[] = []
+  for (const { name, kind } of await listIfPresent(fs, folder)) {
+    const path = posix.join(folder, name)
+    if (kind === 'directory') files.push(...(await filesBelow(fs, path)))
+    else files.push(path)
+  }
+  return files
+}
+
 async function removeTree(fs: FileSystem, folder: string): Promise<void> {
   for (const { name, kind } of await listIfPresent(fs, folder)) {
     const path = posix.join(folder, name)
     if (kind === 'directory') await removeTree(fs, path)
-    else await fs.unlink(path)
+    else await fs.unlink(path).catch(unlessMissing)
   }
-  await fs.removeDirectory(folder).catch((error) => {
-    if (!isMissing(error)) throw error
-  })
+  await fs.removeDirectory(folder).catch(unlessMissing)
+}
+
+/** Two that remove the same tree take turns. */
+function unlessMissing(error: unknown): void {
+  if (!isMissing(error)) throw error
 }
 
 function compare(a: string, b: string): number {

@@ -241,8 +241,8 @@ export class Compactions {
       inputBytes: plan.pick.files.reduce((sum, file) => sum + file.bytes, 0),
       explanation: plan.explanation,
     })
-    try {
-      return await submit(
+    return this.#core.runTask(bucket.folder, fileUuid, () =>
+      submit(
         services.executor,
         {
           kind: 'compact',
@@ -259,11 +259,8 @@ export class Compactions {
           marked: plan.marked,
         },
         signal,
-      )
-    } catch (error) {
-      await this.#core.sweep(bucket.folder, fileUuid)
-      throw error
-    }
+      ),
+    )
   }
 
   /** A file that is missing because another writer has expired it is no damage: the next try starts from the newest snapshot. */

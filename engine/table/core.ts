@@ -26,6 +26,7 @@ import type { TaskExecutor } from '../tasks/submit.ts'
 import type { TaskTable } from '../tasks/task.ts'
 import { TableEmitter } from './events.ts'
 import { FilePins } from './file-pins.ts'
+import { TaskFiles } from './task-files.ts'
 
 /** What the warehouse lends to its tables. */
 export interface TableServices {
@@ -61,6 +62,7 @@ export class TableCore {
   readonly dataPaths: DataPaths
   readonly pins = new Pins()
   readonly filePins = new FilePins()
+  readonly tasks = new TaskFiles()
   readonly events = new TableEmitter()
   readonly rewriter: Rewriter
   readonly #partitionFolder: (partition: Uint8Array) => string
@@ -287,8 +289,13 @@ export class TableCore {
     while (this.#removals.size > 0) await Promise.all(this.#removals)
   }
 
+  /** Runs a task that writes into the folder of a bucket; removes what it leaves when it fails. */
+  runTask<T>(folder: string, fileUuid: string, run: () => Promise<T>): Promise<T> {
+    return this.tasks.during(fileUuid, run, () => this.#sweep(folder, fileUuid))
+  }
+
   /** Removes what a task left that ended by force: names of its files hold its uuid. */
-  async sweep(folder: string, fileUuid: string): Promise<void> {
+  async #sweep(folder: string, fileUuid: string): Promise<void> {
     const { fs } = this.store
     for (const place of new Set([folder, this.#indexFolder(folder)])) {
       for (const { name } of await fs.list(place).catch(() => [])) {

@@ -1,3 +1,5 @@
+import { posix } from 'node:path'
+
 /**
  * Data files that no snapshot names but open scans read. Their owner deletes them when they are released. (Files that snapshots
  * name are protected by pins on the snapshot.)
@@ -15,6 +17,11 @@ export class FilePins {
       held = false
       for (const path of paths) this.#release(path)
     }
+  }
+
+  /** Names of the files that are held. */
+  names(): readonly string[] {
+    return [...this.#counts.keys()].map((path) => posix.basename(path))
   }
 
   /** Runs `remove` now, or when the last pin of the file goes. */

@@ -6,6 +6,7 @@ import { bucketsOf } from '../store/view.ts'
 import type { ExpireResult } from '../upkeep/expire.ts'
 import { type ExpireOverrides, type ExpireRequest, expireRequest } from '../upkeep/expire-request.ts'
 import { Expiry } from '../upkeep/expiry.ts'
+import { type OrphanOptions, type OrphanResult, orphanLimit, removeOrphans } from '../upkeep/orphans.ts'
 import { BucketWriter } from '../write/bucket-writer.ts'
 import { createRouter } from '../write/route.ts'
 import { TableWriter } from '../write/writer.ts'
@@ -13,6 +14,7 @@ import { bucketCountError } from './commit-errors.ts'
 import { type CommitRequest, type Committed, Committer } from './committer.ts'
 import { Compactions } from './compactions.ts'
 import type { TableCore } from './core.ts'
+import { filesInUse } from './files-in-use.ts'
 
 /**
  * The writing half of a table in this process: buckets, compactions, commits. All writing handles of one path share it, so that
@@ -57,7 +59,7 @@ export class TableState {
       stall: (bucket) => this.compactions.stall(bucket, options['num-sorted-run.stop-trigger']),
       landed: (bucket) => this.compactions.trigger(bucket),
       removeFiles: (bucket, files) => core.removeUnnamed(bucket.folder, files),
-      sweep: (bucket, fileUuid) => core.sweep(bucket.folder, fileUuid),
+      runTask: (bucket, fileUuid, run) => core.runTask(bucket.folder, fileUuid, run),
     })
     this.compactions = new Compactions(
       core,
@@ -148,6 +150,17 @@ export class TableState {
   /** Expires between two commits. Snapshots that open scans hold back follow when the scans end. */
   expire(overrides: ExpireOverrides): Promise<ExpireResult> {
     return this.committer.exclusive(() => this.#expire(overrides))
+  }
+
+  /** Removes files that nothing names, here or on disk. Commits of this process wait until it is done. */
+  removeOrphans(options: OrphanOptions): Promise<OrphanResult> {
+    const { core } = this
+    const limit = orphanLimit(options, core.services.clock.now())
+    return this.committer.exclusive(() =>
+      core.tasks.watch((tasks) =>
+        removeOrphans(core.store, limit, options.dryRun === true, () => filesInUse(core, this.writer.buckets, tasks())),
+      ),
+    )
   }
 
   async #expire(overrides: ExpireOverrides): Promise<ExpireResult> {

@@ -27,6 +27,7 @@ import { checkCall } from '../options/check-call.ts'
 import { bucketsOf } from '../store/view.ts'
 import type { ExpireResult } from '../upkeep/expire.ts'
 import type { ExpireOverrides } from '../upkeep/expire-request.ts'
+import type { OrphanOptions, OrphanResult } from '../upkeep/orphans.ts'
 import { ChangeReads } from './change-reads.ts'
 import type { TableCore } from './core.ts'
 import type { TableEvents } from './events.ts'
@@ -275,6 +276,15 @@ export class Table<Row = Record<string, unknown>, Input = Record<string, unknown
    */
   async expireSnapshots(options: ExpireOverrides = {}): Promise<ExpireResult> {
     return this.#writable().state.expire(options)
+  }
+
+  /**
+   * Removes files that no snapshot, tag, branch or changelog names, nor anything in this process: what crashes left behind.
+   * `olderThan` is epoch ms, a day ago by default; a younger one needs `force`. When anything cannot be listed or read, nothing is
+   * removed: `CORRUPT` or `IO` names it. Commits of this process wait meanwhile. Reads every manifest of the table once.
+   */
+  async removeOrphans(options: OrphanOptions = {}): Promise<OrphanResult> {
+    return this.#writable().state.removeOrphans(options)
   }
 
   on<K extends keyof TableEvents>(event: K, listener: (...args: TableEvents[K]) => void): this {

@@ -27,8 +27,8 @@ export interface WriterHost {
   readonly stall: (bucket: BucketWriter) => Promise<void>
   readonly landed: (bucket: BucketWriter, files: readonly DataFile[]) => void
   readonly removeFiles: (bucket: BucketWriter, files: readonly DataFile[]) => void
-  /** Removes what a failed task may have left. */
-  readonly sweep: (bucket: BucketWriter, fileUuid: string) => Promise<void>
+  /** Runs a task that writes files with this UUID; removes what it may have left when it fails. */
+  readonly runTask: <T>(bucket: BucketWriter, fileUuid: string, run: () => Promise<T>) => Promise<T>
 }
 
 /** Rows of all columns of the table, and what they do. */
@@ -207,15 +207,10 @@ export class TableWriter {
     bucket: BucketWriter,
     work: Pick<FlushTask, 'kind' | 'rows'> | Pick<RenumberTask, 'kind' | 'files' | 'changelog' | 'offset'>,
   ): Promise<FlushedFiles> {
-    const { executor, random, taskTable, sweep } = this.#host
+    const { executor, random, taskTable, runTask } = this.#host
     const fileUuid = random.uuid()
     const common = { table: taskTable(), folder: bucket.folder, fileUuid, cancel: newCancelFlag() }
-    try {
-      return await submit(executor, { ...work, ...common })
-    } catch (error) {
-      await sweep(bucket, fileUuid)
-      throw error
-    }
+    return runTask(bucket, fileUuid, () => submit(executor, { ...work, ...common }))
   }
 }
 

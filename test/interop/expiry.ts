@@ -11,6 +11,7 @@ export async function checkExpiry(t: Test, engines: Engines): Promise<void> {
   await part(t, engines, 'C082 expiry keeps files that an upgrade removed and added under one name', upgraded)
   await part(t, engines, 'C083 expiry keeps the files of a tag that Java made', tagged)
   await part(t, engines, 'C085 tags that Java deletes take no file that is in use', tagDeleted)
+  await part(t, engines, 'C095 orphan clean-up keeps what tags and branches of Java name', orphans)
   await part(t, engines, 'C090 retention limits, and a consumer', limits)
 }
 
@@ -93,6 +94,39 @@ async function tagDeleted(part: Part): Promise<void> {
   await java.deleteTag('y')
   await check(part, mirror, 'y deleted')
   t.strictSame(await java.orphans(), [])
+}
+
+async function orphans(part: Part): Promise<void> {
+  const { t } = part
+  const mirror = await Mirror.create(part.warehouse, 'expiry.orphans', definition)
+  const java = inJava(part, mirror)
+  await mirror.commit([{ k: 1, v: 1 }])
+  const atTag = mirror.expected()
+  await java.tag('one')
+  await java.branch('dev', 'one')
+  const branch = part.java.table(mirror.warehouse, `${mirror.name}$branch_dev`)
+  await branch.write([{ row: { k: 7, v: 7 } }])
+  const onBranch = await branch.read()
+  t.equal(onBranch.length, 2, 'a row of its own')
+  await mirror.commit([{ k: 1, v: 100 }])
+  await mirror.table.compact({ full: true })
+  await mirror.table.expireSnapshots({ retainMax: 1, retainMin: 1, ...OLD_ENOUGH })
+  const strays = ['bucket-0/data-stray-0.parquet', 'manifest/manifest-stray', 'index/index-stray', 'snapshot/.x.tmp']
+  mkdirSync(join(mirror.folder, 'index'), { recursive: true })
+  for (const stray of strays) writeFileSync(join(mirror.folder, stray), 'stray')
+  const ours = await mirror.table.removeOrphans({ ...OLD_ENOUGH, force: true, dryRun: true })
+  t.strictSame(
+    ours.files,
+    strays.map((stray) => join(mirror.folder, stray)).sort(),
+  )
+  // Java goes by a day, like us: the oracle looks a day ahead.
+  t.equal((await java.orphans()).length, strays.length, 'Java finds as many')
+  const { files } = await mirror.table.removeOrphans({ ...OLD_ENOUGH, force: true })
+  t.strictSame(files, ours.files)
+  t.strictSame(await java.orphans(), [])
+  await check(part, mirror, 'after the clean-up')
+  sameRows(t, await java.read({ tag: 'one' }), atTag, 'the tag by Java')
+  sameRows(t, await branch.read(), onBranch, 'the branch by Java')
 }
 
 async function limits(part: Part): Promise<void> {

@@ -61,7 +61,7 @@ function writerOf(budget: number, work: (task: Task) => Promise<unknown>, remove
     stall: async () => undefined,
     landed: () => undefined,
     removeFiles: (_, files) => removed.push(...files.map(({ name }) => name)),
-    sweep: async () => undefined,
+    runTask: (_, __, run) => run(),
   } satisfies WriterHost
   return new TableWriter(host)
 }

@@ -91,6 +91,8 @@ export interface OracleTable {
   tag(name: string, snapshot?: number): Promise<void>
   rollback(to: { readonly snapshot: number } | { readonly tag: string }): Promise<void>
   deleteTag(name: string): Promise<void>
+  /** Makes a branch from a tag; it is read and written as the table `<name>$branch_<branch>`. */
+  branch(name: string, tag: string): Promise<void>
   /** Files of the table that nothing names, as Java finds them; none is removed. */
   orphans(): Promise<readonly string[]>
   /** Any command of the oracle, by name. */
@@ -165,6 +167,9 @@ function oracleTable(server: JsonLines, warehouse: string, name: string): Oracle
     },
     async deleteTag(tag) {
       await call('delete-tag', { args: [tag] })
+    },
+    async branch(branch, tag) {
+      await call('branch', { args: [branch], tag })
     },
     async orphans() {
       const [answer] = await rows('orphan', { 'dry-run': true })
