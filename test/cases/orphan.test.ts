@@ -100,7 +100,10 @@ t.test('C093 a writer that commits in a loop during clean-ups loses no file', as
   }
   running = false
   await cleaning
-  t.same(await pairs(), Array.from({ length: 7 }, (_, k) => [k, k < 6 ? 14 + k : 7 + k]))
+  t.same(
+    await pairs(),
+    Array.from({ length: 7 }, (_, k) => [k, k < 6 ? 14 + k : 7 + k]),
+  )
   await warehouse.close()
   const again = openAlone(path)
   const reopened = await again.table('db.t')

@@ -115,10 +115,7 @@ async function orphans(part: Part): Promise<void> {
   mkdirSync(join(mirror.folder, 'index'), { recursive: true })
   for (const stray of strays) writeFileSync(join(mirror.folder, stray), 'stray')
   const ours = await mirror.table.removeOrphans({ ...OLD_ENOUGH, force: true, dryRun: true })
-  t.strictSame(
-    ours.files,
-    strays.map((stray) => join(mirror.folder, stray)).sort(),
-  )
+  t.strictSame(ours.files, strays.map((stray) => join(mirror.folder, stray)).sort())
   // Java goes by a day, like us: the oracle looks a day ahead.
   t.equal((await java.orphans()).length, strays.length, 'Java finds as many')
   const { files } = await mirror.table.removeOrphans({ ...OLD_ENOUGH, force: true })
