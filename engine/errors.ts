@@ -10,6 +10,7 @@ export const errorCodes = {
   CORRUPT: 'A file is damaged: restore it, or go back to a snapshot that does not name it.',
   UNSUPPORTED: 'The table or the file needs a feature that this version does not have.',
   IO: 'The file system refused: mend the cause and try again; nothing is lost.',
+  OVERFLOW: 'The merged values of a key do not fit their column: bring them back into its range; nothing is lost.',
   EXPIRED: 'The snapshot has been expired.',
   LOCKED: 'Somebody has opened the warehouse with exclusive.',
   STALLED: 'A wait for compaction did not end in time.',

@@ -35,8 +35,8 @@ export interface CompactionHost {
   readonly levels: () => Levels
   /** What to compact now; undefined = nothing. */
   readonly plan: (request: CompactionRequest) => CompactionPlan | undefined
-  /** Runs the task; rejects with `ABORTED` when the signal fires. */
-  readonly run: (plan: CompactionPlan, signal: AbortSignal) => Promise<FilesResult>
+  /** Runs the task; rejects with `ABORTED` when the signal fires. Undefined = it cannot be done so, but another plan may do. */
+  readonly run: (plan: CompactionPlan, signal: AbortSignal) => Promise<FilesResult | undefined>
   /** Takes the result into the levels, in one synchronous step; false = its inputs are gone, the result was dropped. */
   readonly land: (plan: CompactionPlan, result: FilesResult) => boolean
   readonly failed: (plan: CompactionPlan, error: unknown) => void
@@ -141,7 +141,7 @@ export class CompactManager {
       const outcome = await run.done
       if (outcome.kind === 'failed') throw outcome.error
       if (outcome.kind === 'landed') return run.plan
-      // Another writer changed the files under it: once more, with those that are there now.
+      // Another writer changed the files under it, or it could not be done: once more, as things are now.
     }
   }
 
@@ -188,7 +188,7 @@ export class CompactManager {
   async #run(plan: CompactionPlan, signal: AbortSignal): Promise<Outcome> {
     try {
       const result = await this.#host.run(plan, signal)
-      return { kind: this.#host.land(plan, result) ? 'landed' : 'dropped' }
+      return { kind: result !== undefined && this.#host.land(plan, result) ? 'landed' : 'dropped' }
     } catch (error) {
       return { kind: 'failed', error }
     }

@@ -2,6 +2,7 @@ import type { Batch, Column } from '../../formats/column/column.ts'
 import { heapMemory, type Scratch } from '../../formats/column/memory.ts'
 import { assert } from '../assert.ts'
 import type { MergeOrder } from './order.ts'
+import { halved, Overflow, overflowError } from './overflow.ts'
 
 /** Makes one column of the result, a value a group, from the same column of all inputs. */
 export type Reducer = (inputs: readonly Column[]) => Column
@@ -43,13 +44,31 @@ export function arranged(inputs: readonly Batch[], written: MergeOrder, engine: 
   return order
 }
 
-/** `reduce` of an order that is arranged. */
+/** `reduce` of an order that is arranged. `OVERFLOW` where a result does not fit its column. */
 export function reduceArranged(
   inputs: readonly Batch[],
   order: MergeOrder,
   engine: MergeEngine,
   memory: Scratch = heapMemory,
 ): Batch {
+  const { batch, column, overflow } = tryReduce(inputs, order, engine, memory)
+  if (batch !== undefined) return batch
+  throw overflowError(inputs[0]!.fields[column]!, overflow.groups[0]!, inputs, order)
+}
+
+/** The rows of an order in as few batches as can be merged, oldest first, a key once in each. */
+export function reduceApart(inputs: readonly Batch[], order: MergeOrder, engine: MergeEngine): readonly Batch[] {
+  const { batch, overflow } = tryReduce(inputs, order, engine, heapMemory)
+  if (batch !== undefined) return [batch]
+  return halved(order, overflow.groups).flatMap((half) => reduceApart(inputs, half, engine))
+}
+
+type Reduced =
+  | { readonly batch: Batch; readonly column?: undefined; readonly overflow?: undefined }
+  | { readonly batch?: undefined; readonly column: number; readonly overflow: Overflow }
+
+/** The result, or the first column that has none because some groups do not fit it. */
+function tryReduce(inputs: readonly Batch[], order: MergeOrder, engine: MergeEngine, memory: Scratch): Reduced {
   const { fields, columns } = inputs[0]!
   const reducerOf = engine.reducers(order, inputs, memory)
   const reducers = columns.map((_, index) => reducerOf(index))
@@ -61,7 +80,12 @@ export function reduceArranged(
         reducers[earlier] === reducers[index] &&
         inputs.every((input) => input.columns[earlier] === input.columns[index]),
     )
-    reduced.push(same >= 0 ? reduced[same]! : reducers[index]!(inputs.map((input) => input.columns[index]!)))
+    try {
+      reduced.push(same >= 0 ? reduced[same]! : reducers[index]!(inputs.map((input) => input.columns[index]!)))
+    } catch (error) {
+      if (error instanceof Overflow) return { column: index, overflow: error }
+      throw error
+    }
   }
-  return { fields, rows: order.groupEnd.length, columns: reduced }
+  return { batch: { fields, rows: order.groupEnd.length, columns: reduced } }
 }

@@ -3,13 +3,13 @@ import { compareKeys, type Keys, keysOf } from '../../formats/column/key-order.t
 import type { DataType } from '../../formats/types/row-type.ts'
 import { deduplicate } from './engines/deduplicate.ts'
 import type { MergeOrder } from './order.ts'
-import { arranged, type MergeEngine, reduceArranged } from './reduce.ts'
+import { arranged, type MergeEngine, reduceApart } from './reduce.ts'
 import { radixSortBytes } from './sort-bytes.ts'
 import { radixSortInt32, radixSortInt64 } from './sort-ints.ts'
 
 /**
  * Sorts buffered rows, which are in order of arrival, by key and reduces each key to one row: with the default engine the row
- * that arrived last. Where that needs older rows it gives several batches, oldest first: a key once in each. `keys` are the
+ * that arrived last. Where that needs older rows, or does not fit a column, it gives several batches, oldest first: a key once in each. `keys` are the
  * positions of the key columns.
  */
 export function sortBatch(
@@ -25,7 +25,7 @@ export function sortBatch(
 export function reduceSorted(batch: Batch, order: MergeOrder, engine: MergeEngine): readonly Batch[] {
   const whole = arranged([batch], order, engine)
   const orders = engine.apart?.(whole, [batch]) ?? [whole]
-  return orders.map((part) => reduceArranged([batch], part, engine))
+  return orders.flatMap((part) => reduceApart([batch], part, engine))
 }
 
 /** The order of buffered rows by key, then arrival, without moving them: to scan rows that are not committed. */

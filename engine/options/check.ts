@@ -127,7 +127,7 @@ function checkEngineColumns({ fields, primaryKeys }: OptionSchema, engine: strin
     if (primaryKeys.includes(name)) continue
     const problem =
       engine === 'aggregation' && !type.nullable && !ordering.includes(name)
-        ? 'is NOT NULL, and what an aggregation takes back, or what does not fit, leaves null: make it nullable'
+        ? 'is NOT NULL, and what an aggregation takes back leaves null: make it nullable'
         : defaultValue !== undefined
           ? 'has a default, which every row that leaves the column out would set: leave the default out'
           : undefined

@@ -137,7 +137,7 @@ const reasons: Readonly<Record<PickReason, string>> = {
   'forced-level-0': 'level 0 goes up',
   full: 'full compaction',
   'rewrite-files': 'files to rewrite',
-  'deletes-go-down': 'deletes need all older rows',
+  'deletes-go-down': 'some rows need all older ones',
 }
 
 function renderUnit(unit: Unit, runs: readonly RunSize[]): string {

@@ -27,6 +27,8 @@ export class Compactions {
   readonly #lastFull = new Map<BucketWriter, number>()
   /** How often gentle lookups have let level 0 of a bucket wait. */
   readonly #waited = new Map<BucketWriter, number>()
+  /** Buckets in which a compaction of some runs did not fit a column: the next takes all. */
+  readonly #takesAll = new WeakSet<BucketWriter>()
   readonly #openCut: () => number | undefined
   /** Buckets that nothing may start in any more. */
   readonly #ended = new WeakSet<BucketWriter>()
@@ -138,7 +140,7 @@ export class Compactions {
     const pickOptions = this.#pickOptions(levels, bucket, request === 'normal')
     const expired = this.#expiryTest()
     const needsRewrite = (file: DataFile) => file.vector !== undefined || expired?.(file) === true
-    const runs = this.#runsOf(levels)
+    const runs = this.#runsOf(levels, this.#takesAll.has(bucket))
     const pick =
       request === 'full' ? pickFull(levels, { forceRewriteAllFiles, needsRewrite }) : pickCompaction(runs, pickOptions)
     if (pick === null) return undefined
@@ -174,10 +176,12 @@ export class Compactions {
   }
 
   /** The runs as the picker sees them. */
-  #runsOf(levels: Levels): readonly (SortedRun & RunSize)[] {
+  #runsOf(levels: Levels, takesAll = false): readonly (SortedRun & RunSize)[] {
     // Lookups have all older rows at hand.
-    if (!this.#core.spec.retractsApart || this.#core.rewriter === 'lookup') return levels.runs
-    return levels.runs.map((run) => ({ ...run, retractsApart: run.files.some((file) => file.deleteRows !== 0) }))
+    if (this.#core.rewriter === 'lookup') return levels.runs
+    if (!takesAll && !this.#core.spec.retractsApart) return levels.runs
+    const goesDown = ({ files }: SortedRun) => takesAll || files.some((file) => file.deleteRows !== 0)
+    return levels.runs.map((run) => ({ ...run, retractsApart: goesDown(run) }))
   }
 
   /**
@@ -231,7 +235,7 @@ export class Compactions {
     }
   }
 
-  async #run(bucket: BucketWriter, plan: CompactionPlan, signal: AbortSignal): Promise<FilesResult> {
+  async #run(bucket: BucketWriter, plan: CompactionPlan, signal: AbortSignal): Promise<FilesResult | undefined> {
     const { services, store, events } = this.#core
     const fileUuid = store.random.uuid()
     events.emit('compactionStart', {
@@ -241,26 +245,34 @@ export class Compactions {
       inputBytes: plan.pick.files.reduce((sum, file) => sum + file.bytes, 0),
       explanation: plan.explanation,
     })
-    return this.#core.runTask(bucket.folder, fileUuid, () =>
-      submit(
-        services.executor,
-        {
-          kind: 'compact',
-          table: this.#core.taskTable,
-          folder: bucket.folder,
-          fileUuid,
-          cancel: newCancelFlag(),
-          steps: plan.steps,
-          outputLevel: plan.outputLevel,
-          dropDelete: plan.dropDelete,
-          maxLevel: plan.maxLevel,
-          rewriter: plan.rewriter,
-          above: plan.above,
-          marked: plan.marked,
-        },
-        signal,
-      ),
-    )
+    return this.#core
+      .runTask(bucket.folder, fileUuid, () =>
+        submit(
+          services.executor,
+          {
+            kind: 'compact',
+            table: this.#core.taskTable,
+            folder: bucket.folder,
+            fileUuid,
+            cancel: newCancelFlag(),
+            steps: plan.steps,
+            outputLevel: plan.outputLevel,
+            dropDelete: plan.dropDelete,
+            maxLevel: plan.maxLevel,
+            rewriter: plan.rewriter,
+            above: plan.above,
+            marked: plan.marked,
+          },
+          signal,
+        ),
+      )
+      .catch((error: unknown) => {
+        const leavesOlder = plan.outputLevel < plan.maxLevel && this.#core.rewriter !== 'lookup'
+        if (!isTableError(error, 'OVERFLOW') || !leavesOlder) throw error
+        // What some rows of a key make may be too large where all of them fit.
+        this.#takesAll.add(bucket)
+        return undefined
+      })
   }
 
   /** A file that is missing because another writer has expired it is no damage: the next try starts from the newest snapshot. */
@@ -293,6 +305,7 @@ export class Compactions {
       return false
     }
     bucket.landCompaction(finished)
+    this.#takesAll.delete(bucket)
     this.#core.events.emit('compaction', this.#event(bucket, plan, result, upgraded, written))
     this.#landed(bucket)
     return true

@@ -1,5 +1,6 @@
 import type { Batch } from '../../formats/column/column.ts'
 import type { DataFile } from '../../formats/meta/types.ts'
+import { isTableError } from '../errors.ts'
 import type { ChangeRules } from '../merge/changes.ts'
 import { dropDeletes, dropExpired, expiredRows } from '../merge/filters.ts'
 import { expiryLimit, recordExpiry } from '../options/record-expiry.ts'
@@ -15,14 +16,26 @@ import { mergeSection } from './merge-section.ts'
 import { SpillFolder } from './spill.ts'
 import type { CompactTask, FilesResult } from './task.ts'
 
+/** Runs a compaction. Where spilling merges rows that are too large together before all of their key are at hand, without it. */
+export async function runCompact(task: CompactTask, context: TaskContext): Promise<FilesResult> {
+  const spill = new SpillFolder(context, task.table.tempDirectory, task.fileUuid)
+  try {
+    return await runSteps(task, context, spill)
+  } catch (error) {
+    if (!spill.used || !isTableError(error, 'OVERFLOW')) throw error
+    return runSteps(task, context, undefined)
+  } finally {
+    await spill.remove()
+  }
+}
+
 /**
  * Runs the steps of a compaction: merges what has to be rewritten, window by window, into new files at the output level, and
  * lists the files that only change their level. On failure or cancellation every new file is removed.
  */
-export async function runCompact(task: CompactTask, context: TaskContext): Promise<FilesResult> {
+async function runSteps(task: CompactTask, context: TaskContext, spill: SpillFolder | undefined): Promise<FilesResult> {
   const started = context.clock.now()
   const files = new BucketFiles(context, task.table, task.folder, task.fileUuid)
-  const spill = new SpillFolder(context, task.table.tempDirectory, task.fileUuid)
   const survivors = survivorsOf(task, files.layout, started)
   const lookups = task.rewriter === 'lookup' ? new Lookups(task, files) : undefined
   const before: DataFile[] = []
@@ -49,8 +62,6 @@ export async function runCompact(task: CompactTask, context: TaskContext): Promi
   } catch (error) {
     await files.remove([...rewritten, ...changelog])
     throw error
-  } finally {
-    await spill.remove()
   }
   const inputs = task.steps.flatMap(filesOfStep)
   return {
@@ -64,7 +75,7 @@ export async function runCompact(task: CompactTask, context: TaskContext): Promi
       outputBytes: sum(rewritten, (file) => file.bytes),
       inputRows: sum(inputs, (file) => file.rows),
       outputRows: sum(rewritten, (file) => file.rows),
-      spilledBytes: spill.bytesWritten,
+      spilledBytes: spill?.bytesWritten ?? 0,
       millis: context.clock.now() - started,
     },
   }
@@ -78,7 +89,7 @@ async function merge(
   task: CompactTask,
   sections: readonly Section[],
   files: BucketFiles,
-  spill: SpillFolder,
+  spill: SpillFolder | undefined,
   lookups: Lookups | undefined,
   survivors: Survivors | undefined,
 ): Promise<{ readonly rows: readonly DataFile[]; readonly changelog: readonly DataFile[] }> {

@@ -1,6 +1,7 @@
 import type { Batch } from '../../formats/column/column.ts'
 import type { Codecs } from '../../formats/compress/codec.ts'
 import { readRun, writeRun } from '../../formats/spill/run-file.ts'
+import { isTableError } from '../errors.ts'
 import { toTableError } from '../store/errors.ts'
 import type { TaskContext } from './context.ts'
 
@@ -37,8 +38,14 @@ export class SpillFolder {
       this.bytesWritten += sink.bytesWritten
       return { bytes: sink.bytesWritten, batches: () => this.#read(path, codecs) }
     } catch (error) {
-      throw toTableError(error, path)
+      // What the batches are made of is not in this file.
+      throw isTableError(error) ? error : toTableError(error, path)
     }
+  }
+
+  /** Whether anything was spilled, or was about to be. */
+  get used(): boolean {
+    return this.#files.length > 0
   }
 
   async remove(): Promise<void> {

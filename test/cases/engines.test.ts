@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { t as types } from '../../engine/index.ts'
-import { collect, open } from '../support/warehouses.ts'
+import { collect, open, refused } from '../support/warehouses.ts'
 
 const int = () => types.int().nullable()
 const text = () => types.string().nullable()
@@ -21,6 +21,126 @@ async function create(t: Test, fields: Row, options: Record<string, string>) {
     await table.commit()
   }
   return { table, write, rows: (): Promise<readonly Row[]> => collect(table.scan() as AsyncIterable<Row>) }
+}
+
+for (const options of [
+  { 'write-only': 'true' },
+  { 'num-sorted-run.compaction-trigger': '2' },
+  { 'changelog-producer': 'full-compaction' },
+  { 'changelog-producer': 'input' },
+] as Record<string, string>[]) {
+  t.test(
+    `C016: what does not fit its column is an error of its key, for a while: ${JSON.stringify(options)}`,
+    async (t) => {
+      const sums = { 'merge-engine': 'aggregation', 'fields.default-aggregate-function': 'sum' }
+      const { table, write, rows } = await create(
+        t,
+        { v: int(), b: types.bigint().nullable() },
+        { 'write-only': 'false', ...sums, ...options },
+      )
+      const failures: unknown[] = []
+      table.on('failure', ({ error }) => failures.push(error))
+      await write({ put: { k: 1, v: 2147483647, b: 9007199254740993n } }, { put: { k: 2, v: 1 } })
+      await write({ put: { k: 1, v: 0, b: 1n } })
+      t.strictSame((await rows())[0], { k: 1, v: 2147483647, b: 9007199254740994n })
+      await table.compact({ full: true })
+      await write({ put: { k: 1, v: 1, b: 1n } })
+      const overflow = async (what: string, call: Promise<unknown> | (() => unknown)) => {
+        await refused(t, call, 'OVERFLOW', { column: 'v', key: 'k = 1' }, "'v'", 'k = 1', 'INT', what)
+      }
+      const all = async () => {
+        await overflow('', rows())
+        await overflow('', table.get({ k: 1 }))
+        await overflow('', () => table.getSync({ k: 1 }))
+        await overflow('', table.getMany([{ k: 2 }, { k: 1 }]))
+        t.strictSame(await table.get({ k: 2 }), { k: 2, v: 1, b: null })
+        t.strictSame(await collect(table.scan({ range: { gt: { k: 1 } }, limit: 1 })), [{ k: 2, v: 1, b: null }])
+        t.strictSame(await collect(table.scan({ columns: ['b'], limit: 1 })), [{ b: 9007199254740995n }])
+      }
+      await all()
+      await overflow('', table.compact({ full: true }))
+      await overflow('', table.compact({ full: true }))
+      await write({ put: { k: 2, v: 0 } }, { put: { k: 3, v: 3 } })
+      await write({ put: { k: 2, v: 0 } })
+      await all()
+      for (const error of failures) t.match(error, { code: 'OVERFLOW' })
+      // Back in its range: in memory, committed, compacted.
+      await table.put({ k: 1, v: -4 } as never)
+      t.match(await table.get({ k: 1 }), { v: 2147483644 })
+      await write({ put: { k: 2, v: 0 } })
+      const expected = [
+        { k: 1, v: 2147483644, b: 9007199254740995n },
+        { k: 2, v: 1, b: null },
+        { k: 3, v: 3, b: null },
+      ]
+      t.strictSame(await rows(), expected)
+      await table.compact({ full: true })
+      t.strictSame(await rows(), expected)
+      t.match(table.levels(), [{ runs: 1 }])
+      // Too much for one record: they go to files of their own.
+      await write(...[1, 2, 3, 4, 5].map(() => ({ put: { k: 1, v: 2000000000 } })), { put: { k: 3, v: 1 } })
+      await overflow('', table.get({ k: 1 }))
+      t.match(await table.get({ k: 3 }), { v: 4 })
+      await write(...[1, 2, 3, 4, 5].map(() => ({ delete: { k: 1, v: 2000000000 } })))
+      t.match(await table.get({ k: 1 }), { v: 2147483644 })
+      await table.compact({ full: true })
+      t.match(await rows(), [{ v: 2147483644 }, { v: 1 }, { v: 4 }])
+    },
+  )
+}
+
+t.test('C016: a compaction that needs older rows to fit takes them', async (t) => {
+  const { table, write, rows } = await create(
+    t,
+    { v: int() },
+    {
+      'write-only': 'false',
+      'merge-engine': 'aggregation',
+      'fields.v.aggregate-function': 'sum',
+      'num-sorted-run.compaction-trigger': '2',
+      'compaction.max-size-amplification-percent': '100000',
+    },
+  )
+  const failures: unknown[] = []
+  table.on('failure', (failure) => failures.push(failure))
+  await write(
+    { put: { k: 1, v: -2000000000 } },
+    ...Array.from({ length: 2000 }, (_, k) => ({ put: { k: k + 2, v: k } })),
+  )
+  await table.compact({ full: true })
+  await write({ put: { k: 1, v: 2000000000 } })
+  await write({ put: { k: 1, v: 2000000000 } })
+  await table.compact()
+  t.strictSame((await rows())[0], { k: 1, v: 2000000000 })
+  t.match(table.levels(), [{ runs: 1 }], 'all runs became one')
+  t.strictSame(failures, [])
+})
+
+for (const options of [
+  { 'deletion-vectors.enabled': 'true' },
+  { 'changelog-producer': 'lookup' },
+  { 'commit.force-compact': 'true', 'num-sorted-run.compaction-trigger': '2' },
+] as Record<string, string>[]) {
+  t.test(
+    `C016: where commits wait for compaction, the commit is refused and keeps its rows: ${JSON.stringify(options)}`,
+    async (t) => {
+      const sums = { 'write-only': 'false', 'merge-engine': 'aggregation', 'fields.v.aggregate-function': 'sum' }
+      const { table, write, rows } = await create(t, { v: int() }, { ...sums, ...options })
+      await write({ put: { k: 1, v: 2147483647 } }, { put: { k: 2, v: 2 } })
+      await table.put([
+        { k: 1, v: 1 },
+        { k: 2, v: 1 },
+      ] as never)
+      await refused(t, table.commit(), 'OVERFLOW', { column: 'v', key: 'k = 1' })
+      await refused(t, rows(), 'OVERFLOW', { column: 'v', key: 'k = 1' })
+      t.match(await table.get({ k: 2 }), { v: 3 })
+      await write({ put: { k: 1, v: -2 } })
+      t.strictSame(await rows(), [
+        { k: 1, v: 2147483646 },
+        { k: 2, v: 3 },
+      ])
+    },
+  )
 }
 
 t.test('C018: a delete that a partial update has no use for is refused when it is written', async (t) => {

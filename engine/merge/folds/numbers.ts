@@ -2,21 +2,26 @@ import { type Column, type FixedColumn, storageOf, type WideColumn } from '../..
 import { arrays } from '../../../formats/column/constant.ts'
 import { isNull } from '../../../formats/column/row-order.ts'
 import type { DataType } from '../../../formats/types/row-type.ts'
+import { Overflow } from '../overflow.ts'
 import { ADD, ADD_OLDER, type Fold, SKIP, type Steps, TAKE } from './fold.ts'
 
-/** How two values become one, and how one is taken back out of the other. `undefined` = the result does not fit: null. */
+/** How two values become one, and how one is taken back out of the other. */
 interface Arithmetic<T> {
-  readonly join: (standing: T, value: T) => T | undefined
-  readonly part: (standing: T, value: T) => T | undefined
+  readonly join: (standing: T, value: T) => T
+  readonly part: (standing: T, value: T) => T
   /** What a value taken out of nothing leaves; undefined = nothing. */
   readonly negate: (value: T) => T | undefined
+  /** Whether a result is one of the column's values. */
+  readonly fits: (value: T) => boolean
+  /** Each step has to fit: a product grows out of all bounds otherwise. */
+  readonly stepwise: boolean
 }
 
 export type NumberFold = 'sum' | 'product'
 
 /**
- * Sum or product of a column of numbers: null values count nothing. Whole numbers wrap as the type does, a decimal that does not fit
- * its precision becomes null, both as in Paimon 1.4. Taking a zero out of a product leaves it as it is.
+ * Sum or product of a column of numbers: null values count nothing. Of a sum only the result has to fit the type, whatever is added and
+ * taken back on the way; of a product each step. Throws `Overflow`. Taking a zero out of a product leaves it as it is.
  */
 export function numberFold(name: NumberFold, type: DataType): Fold {
   const storage = storageOf(type)
@@ -24,64 +29,53 @@ export function numberFold(name: NumberFold, type: DataType): Fold {
   if (type.kind === 'decimal') return fixedFold('int64', decimals(name, type))
   switch (storage) {
     case 'int64':
-      return fixedFold(storage, wrapping(bigs[name]))
+      return fixedFold(storage, whole64[name])
     case 'int8':
-      return fixedFold(
-        storage,
-        rounded(numbers[name], (value) => (value << 24) >> 24, true),
-      )
+      return fixedFold(storage, whole(name, 8))
     case 'int16':
-      return fixedFold(
-        storage,
-        rounded(numbers[name], (value) => (value << 16) >> 16, true),
-      )
+      return fixedFold(storage, whole(name, 16))
     case 'int32':
-      return fixedFold(storage, name === 'sum' ? rounded(numbers.sum, (value) => value | 0, true) : int32Product)
+      return fixedFold(storage, whole(name, 32))
     case 'float32':
-      return fixedFold(storage, rounded(numbers[name], Math.fround, false))
+      return fixedFold(storage, floating(name, Math.fround))
     case 'float64':
       return fixedFold(
         storage,
-        rounded(numbers[name], (value) => value, false),
+        floating(name, (value) => value),
       )
     default:
       throw new TypeError(`a ${type.kind} column has no ${name}`)
   }
 }
 
-const numbers: Readonly<Record<NumberFold, Arithmetic<number>>> = {
-  sum: { join: (a, b) => a + b, part: (a, b) => a - b, negate: (a) => -a },
-  product: { join: (a, b) => a * b, part: (a, b) => a / b, negate: () => undefined },
+/** Whole numbers in doubles: sums of them are exact, and so are products that fit. */
+function whole(name: NumberFold, bits: 8 | 16 | 32): Arithmetic<number> {
+  const limit = 2 ** (bits - 1)
+  const fits = (value: number) => value >= -limit && value < limit
+  if (name === 'sum') return { join: (a, b) => a + b, part: (a, b) => a - b, negate: (a) => -a, fits, stepwise: false }
+  const part = (a: number, b: number) => (b === 0 ? a : Math.trunc(a / b))
+  return { join: (a, b) => a * b, part, negate: () => undefined, fits, stepwise: true }
 }
 
-const bigs: Readonly<Record<NumberFold, Arithmetic<bigint>>> = {
-  sum: { join: (a, b) => a + b, part: (a, b) => a - b, negate: (a) => -a },
-  product: { join: (a, b) => a * b, part: (a, b) => (b === 0n ? a : a / b), negate: () => undefined },
+const fits64 = (value: bigint) => value === BigInt.asIntN(64, value)
+
+const whole64: Readonly<Record<NumberFold, Arithmetic<bigint>>> = {
+  sum: { join: (a, b) => a + b, part: (a, b) => a - b, negate: (a) => -a, fits: fits64, stepwise: false },
+  product: {
+    join: (a, b) => a * b,
+    part: (a, b) => (b === 0n ? a : a / b),
+    negate: () => undefined,
+    fits: fits64,
+    stepwise: true,
+  },
 }
 
-/** A product of two 32-bit numbers has more digits than a double. */
-const int32Product: Arithmetic<number> = {
-  join: Math.imul,
-  part: (a, b) => (b === 0 ? a : (a / b) | 0),
-  negate: () => undefined,
-}
-
-function rounded(
-  { join, part, negate }: Arithmetic<number>,
-  fit: (value: number) => number,
-  whole: boolean,
-): Arithmetic<number> {
-  const fitted = (value: number | undefined) => (value === undefined ? undefined : fit(value))
-  return {
-    join: (a, b) => fitted(join(a, b)),
-    part: (a, b) => (whole && b === 0 ? a : fitted(part(a, b))),
-    negate: (a) => fitted(negate(a)),
-  }
-}
-
-function wrapping({ join, part, negate }: Arithmetic<bigint>): Arithmetic<bigint> {
-  const wrap = (value: bigint | undefined) => (value === undefined ? undefined : BigInt.asIntN(64, value))
-  return { join: (a, b) => wrap(join(a, b)), part: (a, b) => wrap(part(a, b)), negate: (a) => wrap(negate(a)) }
+/** Everything fits: what is too large is infinite. */
+function floating(name: NumberFold, round: (value: number) => number): Arithmetic<number> {
+  const rules = { fits: () => true, stepwise: false }
+  return name === 'sum'
+    ? { join: (a, b) => round(a + b), part: (a, b) => round(a - b), negate: (a) => -a, ...rules }
+    : { join: (a, b) => round(a * b), part: (a, b) => round(a / b), negate: () => undefined, ...rules }
 }
 
 /** Unscaled values: a product has twice the scale, a quotient none. Rounded half up, as Paimon rounds. */
@@ -89,12 +83,14 @@ function decimals(name: NumberFold, type: DataType): Arithmetic<bigint> {
   if (type.kind !== 'decimal') throw new TypeError(`a ${type.kind} column has no ${name}`)
   const limit = 10n ** BigInt(type.precision)
   const one = 10n ** BigInt(type.scale)
-  const fit = (value: bigint) => (value < limit && value > -limit ? value : undefined)
-  if (name === 'sum') return { join: (a, b) => fit(a + b), part: (a, b) => fit(a - b), negate: (a) => -a }
+  const fits = (value: bigint) => value < limit && value > -limit
+  if (name === 'sum') return { join: (a, b) => a + b, part: (a, b) => a - b, negate: (a) => -a, fits, stepwise: false }
   return {
-    join: (a, b) => fit(divided(a * b, one)),
-    part: (a, b) => (b === 0n ? a : fit(divided(a * one, b))),
+    join: (a, b) => divided(a * b, one),
+    part: (a, b) => (b === 0n ? a : divided(a * one, b)),
     negate: () => undefined,
+    fits,
+    stepwise: true,
   }
 }
 
@@ -142,32 +138,38 @@ function wideFold(arithmetic: Arithmetic<bigint>): Fold {
   }
 }
 
-/** Folds each group and keeps what is not null; gives the mask, undefined without nulls. */
+/** Folds each group and keeps what is not null; gives the mask, undefined without nulls. `Overflow` with the groups that do not fit. */
 function folded<T>(
   inputs: readonly Column[],
   { source, row, groupEnd, steps }: Steps,
-  { join, part, negate }: Arithmetic<T>,
+  { join, part, negate, fits, stepwise }: Arithmetic<T>,
   valueAt: (place: number) => T,
   keep: (group: number, value: T) => void,
 ): Uint8Array | undefined {
   const valid = new Uint8Array(groupEnd.length)
+  const over: number[] = []
   let nulls = 0
   let place = 0
   for (let group = 0; group < groupEnd.length; group++) {
     let standing: T | undefined
-    for (; place < groupEnd[group]!; place++) {
+    const end = groupEnd[group]!
+    for (; place < end; place++) {
       const step = steps[place]!
       if (step === SKIP || isNull(inputs[source[place]!]!, row[place]!)) continue
       const value = valueAt(place)
       if (step === TAKE) standing = value
       else if (step === ADD || step === ADD_OLDER) standing = standing === undefined ? value : join(standing, value)
       else standing = standing === undefined ? negate(value) : part(standing, value)
+      // A break here leaves a value that does not fit.
+      if (stepwise && standing !== undefined && !fits(standing)) break
     }
+    place = end
     if (standing === undefined) nulls++
-    else {
+    else if (fits(standing)) {
       valid[group] = 1
       keep(group, standing)
-    }
+    } else over.push(group)
   }
+  if (over.length > 0) throw new Overflow(over)
   return nulls > 0 ? valid : undefined
 }

@@ -4,7 +4,7 @@ export type Value = unknown
 /** What a column's options say. */
 export interface Rule {
   readonly function: string
-  /** Whole numbers wrap at so many bits; decimals have so many digits behind the point. */
+  /** Whole numbers have so many bits; decimals have so many digits behind the point. */
   readonly bits?: 8 | 16 | 32 | 64
   readonly scale?: number
   readonly distinct?: boolean
@@ -122,7 +122,7 @@ function negate(rule: Rule, a: Value): Value {
   return typeof a === 'bigint' ? -a : -(a as number)
 }
 
-/** Whole numbers are multiplied exactly before they wrap. */
+/** Whole numbers are multiplied exactly. */
 function times({ bits }: Rule, a: Value, b: Value): Value {
   return bits === undefined ? (a as number) * (b as number) : BigInt(a as number) * BigInt(b as number)
 }
@@ -131,11 +131,12 @@ function quotient({ bits }: Rule, a: Value, b: Value): Value {
   return bits === undefined ? (a as number) / (b as number) : BigInt(a as number) / BigInt(b as number)
 }
 
-/** Wraps whole numbers as their type does. */
+/** Whole numbers are exact: what leaves their type is an error here too, and tables draw values that do not. */
 function fit({ bits }: Rule, value: Value): Value {
   if (bits === undefined) return typeof value === 'bigint' ? Number(value) : value
-  const wrapped = BigInt.asIntN(bits, BigInt(value as number | bigint))
-  return bits === 64 ? wrapped : Number(wrapped)
+  const exact = BigInt(value as number | bigint)
+  if (exact !== BigInt.asIntN(bits, exact)) throw new Error(`${value} has more than ${bits} bits: draw other values`)
+  return bits === 64 ? exact : Number(exact)
 }
 
 function unscaled(value: Value): bigint {

@@ -36,9 +36,15 @@ const int: Column = { type: t.int().nullable(), value: (draw) => draw.below(9) -
 const positive: Column = { type: t.int().nullable(), value: (draw) => draw.below(6) }
 const big: Column = {
   type: t.bigint().nullable(),
-  value: (draw) => BigInt(draw.below(7) - 3) * 2n ** 61n + BigInt(draw.below(5)),
+  value: (draw) => BigInt(draw.below(7) - 3) * 2n ** 54n + BigInt(draw.below(5)),
 }
-const small: Column = { type: t.tinyint().nullable(), value: (draw) => draw.below(200) - 100 }
+const small: Column = { type: t.tinyint().nullable(), value: (draw) => draw.below(5) - 2 }
+/** Factors whose products stay small enough. */
+const factor: Column = {
+  type: t.int().nullable(),
+  value: (draw) => (draw.chance(0.2) ? 3 : draw.chance(0.1) ? 0 : draw.below(2) * 2 - 1),
+}
+const bigFactor: Column = { type: t.bigint().nullable(), value: (draw) => BigInt(factor.value(draw) as number) }
 const double: Column = { type: t.double().nullable(), value: (draw) => (draw.below(80) - 40) / 8 }
 const power: Column = { type: t.double().nullable(), value: (draw) => 2 ** (draw.below(5) - 2) }
 const money: Column = {
@@ -223,8 +229,8 @@ export const tables: readonly ModelTable[] = [
     wide: [big, { function: 'sum', bits: 64 }],
     money: [money, { function: 'sum', scale: 2 }],
     exact: [double, { function: 'sum' }],
-    factor: [int, { function: 'product', bits: 32 }],
-    wideFactor: [big, { function: 'product', bits: 64 }],
+    factor: [factor, { function: 'product', bits: 32 }],
+    wideFactor: [bigFactor, { function: 'product', bits: 64 }],
     power: [power, { function: 'product' }],
   }),
   aggregation('picks', {
