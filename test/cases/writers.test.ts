@@ -1,10 +1,12 @@
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { publishSnapshot } from '../../engine/commit/publish-snapshot.ts'
 import { t as types } from '../../engine/index.ts'
 import { resolve } from '../../engine/options/resolve.ts'
 import { createNodeFileSystem } from '../../engine/ports/node-fs.ts'
 import { manifestWriter, openTableStore } from '../../engine/store/table-store.ts'
+import { decodeManifestList, encodeManifestList } from '../../formats/meta/manifest-list.ts'
+import { printSnapshot } from '../../formats/meta/snapshot.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { alter, collect, dataFilesOnDisk, liveFiles, open, openAlone, refused, storeOf } from '../support/warehouses.ts'
 
@@ -384,6 +386,70 @@ t.test('C066 manifest merging loses and doubles nothing', async (t) => {
   const newest = await store.manifests.listsOf((await store.snapshots.latest())!)
   t.ok(newest.base.length + newest.delta.length < 30, 'manifests were merged')
   await close()
+})
+
+t.test('C067 manifest lists of older writers, without bounds, are read, pruned and written on', async (t) => {
+  const path = t.testdir()
+  const first = await writers(path, 1, { bucket: 4 })
+  await first.tables[0]!.set([1, 1], [2, 2], [3, 3])
+  await first.tables[0]!.set([1, 4])
+  await first.close()
+  const snapshot = (await first.store.snapshots.latest())!
+  const sizes: number[] = []
+  for (const name of [snapshot.baseManifestList, snapshot.deltaManifestList]) {
+    const file = first.store.manifests.path(name)
+    const old = decodeManifestList(readFileSync(file), first.store.codecs).map((manifest) => ({
+      ...manifest,
+      minBucket: null,
+      maxBucket: null,
+      minLevel: null,
+      maxLevel: null,
+    }))
+    const bytes = encodeManifestList(old, first.store.codecs, 'none')
+    writeFileSync(file, bytes)
+    sizes.push(bytes.length)
+  }
+  const [baseManifestListSize, deltaManifestListSize] = sizes
+  writeFileSync(
+    first.store.snapshots.path(snapshot.id),
+    printSnapshot({ ...snapshot, baseManifestListSize, deltaManifestListSize }),
+  )
+  const second = await writers(path, 1)
+  const [table] = second.tables
+  t.same(await table!.get(1), { k: 1, v: 4 })
+  await table!.set([2, 5])
+  await table!.compact({ full: true })
+  t.same((await table!.pairs()).sort(), [
+    [1, 4],
+    [2, 5],
+    [3, 3],
+  ])
+  await second.close()
+})
+
+t.test('C075 a batch that comes again is added up once, by its identifier', async (t) => {
+  const path = t.testdir()
+  const once = async (v: number, identifier: number) => {
+    const warehouse = openAlone(path)
+    const table = await warehouse.createTable(
+      'db.t',
+      {
+        ...definition,
+        options: { 'merge-engine': 'aggregation', 'fields.v.aggregate-function': 'sum' },
+      },
+      { ifNotExists: true, commitUser: 'U' },
+    )
+    await table.put({ k: 1, v })
+    const { created } = await table.commit({ identifier })
+    await table.compact({ full: true })
+    const row = await table.get(1)
+    await warehouse.close()
+    return { created, v: row?.v }
+  }
+  t.same(await once(10, 5), { created: true, v: 10 })
+  t.same(await once(10, 5), { created: false, v: 10 })
+  t.same(await once(1, 6), { created: true, v: 11 })
+  t.same(await once(10, 5), { created: false, v: 11 })
 })
 
 t.test('C068 manifests of several codecs are read in one table', async (t) => {

@@ -182,7 +182,7 @@ async function rewrite(
   return new Uint8Array(Buffer.concat(chunks))
 }
 
-t.test('a manifest list without the newer fields reads as null there', async (t) => {
+t.test('C067 a manifest list without the newer fields reads as null there', async (t) => {
   const newer = ['_MIN_BUCKET', '_MAX_BUCKET', '_MIN_LEVEL', '_MAX_LEVEL', '_MIN_ROW_ID', '_MAX_ROW_ID']
   const old = await rewrite(encodeManifestList([list], codecs, 'none'), (schema) => {
     schema.fields = schema.fields.filter((field) => !newer.includes(field.name))
@@ -199,7 +199,7 @@ t.test('a manifest list without the newer fields reads as null there', async (t)
   t.strictSame(plain(decodeManifestList(old, codecs)), plain([wanted]))
 })
 
-t.test('a manifest with unknown fields, other names and another order reads the same', async (t) => {
+t.test('C067 a manifest with unknown fields, other names and another order reads the same', async (t) => {
   const newer = await rewrite(
     encodeManifest([full, entry], codecs, 'none'),
     (schema) => {
