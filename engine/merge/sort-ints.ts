@@ -16,8 +16,15 @@ export function radixSortInt64(keys: BigInt64Array, rows: Uint32Array): Uint32Ar
   const words = new Uint32Array(rows.length)
   for (let i = 0; i < rows.length; i++) words[i] = halves[rows[i]! * 2]!
   const byLow = sortPairs(words, rows)
+  if (!upperHalvesDiffer(halves)) return byLow
   for (let i = 0; i < rows.length; i++) words[i] = halves[byLow[i]! * 2 + 1]! ^ SIGN
   return sortPairs(words, byLow)
+}
+
+/** A look at all in order costs less than one at each in the order of the lower halves. */
+function upperHalvesDiffer(halves: Uint32Array): boolean {
+  for (let i = 3; i < halves.length; i += 2) if (halves[i] !== halves[1]) return true
+  return false
 }
 
 /**

@@ -34,12 +34,35 @@ export function sortOrder(batch: Batch, keys: readonly number[], keyTypes: reado
   const sortable = keysOf(columns, keyTypes, batch.rows)
   const row = sortedRows(sortable)
   const groupEnd = new Uint32Array(batch.rows)
+  const groups =
+    sortable.form === 'int64' ? groupsOfInt64(sortable.values, row, groupEnd) : groupsOf(sortable, row, groupEnd)
+  return { source: new Uint16Array(row.length), row, groupEnd: groupEnd.subarray(0, groups) }
+}
+
+/** Fills in where the groups of equal keys end; gives their number. */
+function groupsOf(keys: Keys, row: Uint32Array, groupEnd: Uint32Array): number {
   let groups = 0
-  for (let i = 1; i < row.length; i++) {
-    if (compareKeys(sortable, row[i - 1]!, sortable, row[i]!) !== 0) groupEnd[groups++] = i
+  for (let i = 1; i < row.length; i++) if (compareKeys(keys, row[i - 1]!, keys, row[i]!) !== 0) groupEnd[groups++] = i
+  if (row.length > 0) groupEnd[groups++] = row.length
+  return groups
+}
+
+/** The same, with one look at a random place a row. */
+function groupsOfInt64(keys: BigInt64Array, row: Uint32Array, groupEnd: Uint32Array): number {
+  const words = new Int32Array(keys.buffer, keys.byteOffset, keys.length * 2)
+  let groups = 0
+  let low = 0
+  let high = 0
+  for (let i = 0; i < row.length; i++) {
+    const at = row[i]! * 2
+    const nextLow = words[at]!
+    const nextHigh = words[at + 1]!
+    if (i > 0 && (nextLow !== low || nextHigh !== high)) groupEnd[groups++] = i
+    low = nextLow
+    high = nextHigh
   }
   if (row.length > 0) groupEnd[groups++] = row.length
-  return { source: new Uint16Array(row.length), row, groupEnd: groupEnd.subarray(0, groups) }
+  return groups
 }
 
 /** Stable: equal keys keep their order. Rows that arrived sorted are recognised in one pass. */

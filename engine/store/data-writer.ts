@@ -1,4 +1,5 @@
 import type { Batch, FixedColumn } from '../../formats/column/column.ts'
+import { spanOf } from '../../formats/column/span.ts'
 import type { Codecs } from '../../formats/compress/codec.ts'
 import type { DataFile, SimpleStats, TableSchema } from '../../formats/meta/types.ts'
 import type { ColumnStatistics, ParquetWriterOptions } from '../../formats/parquet/file-write.ts'
@@ -143,15 +144,9 @@ export class DataWriter {
   }
 
   #spanSequences(values: BigInt64Array, rows: number): void {
-    let min = this.#minSequence
-    let max = this.#maxSequence
-    for (let row = 0; row < rows; row++) {
-      const value = values[row]!
-      if (value < min) min = value
-      if (value > max) max = value
-    }
-    this.#minSequence = min
-    this.#maxSequence = max
+    const { min, max } = spanOf(values, rows)
+    if (min < this.#minSequence) this.#minSequence = min
+    if (max > this.#maxSequence) this.#maxSequence = max
   }
 }
 

@@ -33,7 +33,7 @@ function isText(writer: ColumnWriter): boolean {
 }
 
 /** What the footer says of a chunk. */
-export function chunkMetaData({ writer, chunk, offset, pageOffsets }: PlacedChunk, codec: CodecName): ColumnMetaData {
+export function chunkMetaData({ writer, chunk, offset, pageOffsets }: PlacedChunk): ColumnMetaData {
   const { leaf, order } = writer
   const pages = chunk.dictionary === undefined ? chunk.pages : [chunk.dictionary, ...chunk.pages]
   let uncompressed = 0
@@ -46,7 +46,7 @@ export function chunkMetaData({ writer, chunk, offset, pageOffsets }: PlacedChun
     type: leaf.element.type!,
     encodings: encodingsOf(writer, chunk),
     path: leaf.path,
-    codec: codecNumber(codec),
+    codec: codecNumber(chunk.codec),
     numValues: chunk.slots,
     totalUncompressedSize: uncompressed,
     totalCompressedSize: compressed,

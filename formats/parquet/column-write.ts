@@ -1,11 +1,12 @@
 import type { Column } from '../column/column.ts'
 import { storageOf } from '../column/column.ts'
-import type { Codec } from '../compress/codec.ts'
+import type { Codec, CodecName } from '../compress/codec.ts'
 import { BooleanValues } from './boolean-encode.ts'
 import { BytesValues } from './bytes-encode.ts'
 import { Encoding, PageType, PhysicalType } from './footer.ts'
+import { PagePacker } from './page-packer.ts'
 import { grown, type PageValues } from './page-values.ts'
-import { type SealedPage, sealPage } from './page-write.ts'
+import { type PageKind, type SealedPage, sealPage } from './page-write.ts'
 import { WordValues } from './plain-encode.ts'
 import { bitsFor, encodeHybrid, hybridBound } from './rle-encode.ts'
 import type { LeafNode } from './schema-tree.ts'
@@ -23,6 +24,7 @@ export interface ChunkOptions extends EncodingOptions {
 
 /** A data page and what the page index says of it. */
 export interface DataPage extends SealedPage {
+  readonly kind: PageKind
   readonly rows: number
   readonly encoding: number
   readonly bounds: Bounds
@@ -31,6 +33,7 @@ export interface DataPage extends SealedPage {
 
 /** The pages of one leaf in one row group. */
 export interface Chunk {
+  readonly codec: CodecName
   readonly dictionary: SealedPage | undefined
   readonly pages: readonly DataPage[]
   /** Slots: values and nulls; for nested columns also one for each empty list. */
@@ -49,7 +52,7 @@ export class ColumnWriter {
   /** Bytes of the finished pages of the chunk, as in the file and before compression. */
   heldBytes = 0
   heldUncompressedBytes = 0
-  private readonly codec: Codec
+  private readonly packer: PagePacker
   private readonly options: ChunkOptions
   private readonly values: PageValues
   private readonly encoder: ValueEncoder
@@ -64,10 +67,15 @@ export class ColumnWriter {
   constructor(leaf: LeafNode, codec: Codec, options: ChunkOptions) {
     this.leaf = leaf
     this.order = orderOf(leaf.element)
-    this.codec = codec
+    this.packer = new PagePacker(codec, options.level)
     this.options = options
     this.values = valuesOf(leaf, this.order)
-    this.encoder = new ValueEncoder(leaf.element.type!, this.values, options)
+    this.encoder = new ValueEncoder(
+      leaf.element.type!,
+      this.values,
+      options,
+      (bytes) => this.packer.compress(bytes).length,
+    )
   }
 
   /** Bytes of the open page before encoding and compression. */
@@ -118,12 +126,9 @@ export class ColumnWriter {
     let dictionary: SealedPage | undefined
     if (this.encoder.dictionary !== undefined) {
       const header = { numValues: this.encoder.dictionary.size, encoding: Encoding.PLAIN_DICTIONARY }
-      dictionary = sealPage(
-        { type: PageType.DICTIONARY_PAGE, dictionaryPage: header },
-        this.encoder.dictionary.plain(),
-        this.codec,
-        this.options.level,
-      )
+      const plain = this.encoder.dictionary.plain()
+      const kind = { type: PageType.DICTIONARY_PAGE, dictionaryPage: header }
+      dictionary = sealPage(kind, plain.length, this.packer.compress(plain))
     }
     let bounds = NO_VALUES
     let nullCount = 0
@@ -131,8 +136,9 @@ export class ColumnWriter {
       bounds = mergeBounds(this.order, bounds, page.bounds)
       nullCount += page.nullCount
     }
-    const chunk = { dictionary, pages, slots: this.chunkSlots, bounds, nullCount }
+    const chunk = { codec: this.packer.codec, dictionary, pages, slots: this.chunkSlots, bounds, nullCount }
     this.encoder.reset()
+    this.packer.reset()
     this.pages = []
     this.chunkSlots = 0
     this.heldBytes = 0
@@ -195,19 +201,41 @@ export class ColumnWriter {
       definitionLevelEncoding: leaf.definition > 0 ? Encoding.RLE : Encoding.BIT_PACKED,
       repetitionLevelEncoding: leaf.repetition > 0 ? Encoding.RLE : Encoding.BIT_PACKED,
     }
-    const sealed = sealPage(
-      { type: PageType.DATA_PAGE, dataPage: header },
-      body.subarray(0, length),
-      this.codec,
-      this.options.level,
-    )
-    this.pages.push({ ...sealed, rows: this.rows, encoding, bounds: values.bounds(), nullCount: slots - values.count })
-    this.heldBytes += sealed.bytes
-    this.heldUncompressedBytes += sealed.uncompressedBytes
+    if (this.encoder.dictionary !== undefined) this.packer.compressAll()
+    const before = this.packer.codec
+    const bytes = body.subarray(0, length)
+    const packed = this.packer.pack(bytes)
+    if (this.packer.codec !== before) this.packAgain()
+    const kind = { type: PageType.DATA_PAGE, dataPage: header }
+    const nullCount = slots - values.count
+    this.hold({
+      ...sealPage(kind, length, packed),
+      kind,
+      rows: this.rows,
+      encoding,
+      bounds: values.bounds(),
+      nullCount,
+    })
     this.chunkSlots += slots
     this.rows = 0
     this.slots = 0
     values.clear()
+  }
+
+  private hold(page: DataPage): void {
+    this.pages.push(page)
+    this.heldBytes += page.bytes
+    this.heldUncompressedBytes += page.uncompressedBytes
+  }
+
+  /** The pages held so far were stored as they are, and the chunk will be compressed after all. */
+  private packAgain(): void {
+    const { pages } = this
+    this.pages = []
+    this.heldBytes = 0
+    this.heldUncompressedBytes = 0
+    for (const page of pages)
+      this.hold({ ...page, ...sealPage(page.kind, page.body.length, this.packer.compress(page.body)) })
   }
 
   /** Levels behind their length, a little-endian int32. */

@@ -12,12 +12,14 @@ const MINI_BLOCKS = BLOCK / MINI_BLOCK
 const LEAST_VALUES = 2048
 
 /**
- * Whether deltas are clearly the better form for a chunk that starts with these values: a page of some size, and less than a third
- * of PLAIN. This is where a general compressor does badly: sequence numbers, sorted keys, timestamps in order.
+ * Whether deltas are the better form for a chunk that starts with these values: a page of some size, and less than a third of PLAIN. This
+ * is where a general compressor does badly: sequence numbers, sorted keys, timestamps in order. Up to four fifths it depends on what
+ * the compressor makes of either form.
  */
-export function chooseDelta(words: Int32Array, count: number, width: 4 | 8): boolean {
-  if (count < LEAST_VALUES) return false
-  return deltaBytes(words, count, width) * 3 < count * width
+export function chooseDelta(words: Int32Array, count: number, width: 4 | 8): 'yes' | 'perhaps' | 'no' {
+  if (count < LEAST_VALUES) return 'no'
+  const share = deltaBytes(words, count, width) / (count * width)
+  return share < 1 / 3 ? 'yes' : share < 4 / 5 ? 'perhaps' : 'no'
 }
 
 /** Bytes that `encodeDelta` would take, without packing; headers are rounded up. */
@@ -46,6 +48,7 @@ export function encodeDelta(
   at = putVarint(MINI_BLOCKS, 0, target, at)
   at = putVarint(count, 0, target, at)
   if (count === 0) return { body: target, length: putVarint(0, 0, target, at) }
+  const view = new DataView(target.buffer, target.byteOffset, target.byteLength)
   const deltas = new Deltas(width)
   at = putZigzag(words[0]!, width === 8 ? words[1]! : words[0]! >> 31, target, at)
   for (let from = 1; from < count; from += BLOCK) {
@@ -56,7 +59,7 @@ export function encodeDelta(
     for (let mini = 0; mini < MINI_BLOCKS; mini++) {
       const bits = deltas.bitWidth(mini)
       target[widths + mini] = bits
-      at = deltas.pack(mini, bits, target, at)
+      at = deltas.pack(mini, bits, view, at)
     }
   }
   return { body: target, length: at }
@@ -79,33 +82,51 @@ class Deltas {
   load(words: Int32Array, from: number, to: number): void {
     const { low, high } = this
     this.count = to - from
-    this.minLow = -1
-    this.minHigh = 0x7fffffff
+    if (this.width === 4) this.load4(words, from, to)
+    else this.load8(words, from, to)
+    const { minLow, minHigh } = this
+    for (let i = 0; i < this.count; i++) {
+      const borrow = low[i]! >>> 0 < minLow >>> 0 ? 1 : 0
+      low[i] = (low[i]! - minLow) | 0
+      // Values of 32 bits wrap at 32: what is above does not count.
+      high[i] = this.width === 4 ? 0 : (high[i]! - minHigh - borrow) | 0
+    }
+  }
+
+  private load4(words: Int32Array, from: number, to: number): void {
+    const { low } = this
+    let least = 0x7fffffff
     for (let i = from; i < to; i++) {
-      let deltaLow: number
-      let deltaHigh: number
-      if (this.width === 4) {
-        deltaLow = (words[i]! - words[i - 1]!) | 0
-        deltaHigh = deltaLow >> 31
-      } else {
-        const l = words[2 * i]!
-        const before = words[2 * i - 2]!
-        deltaLow = (l - before) | 0
-        deltaHigh = (words[2 * i + 1]! - words[2 * i - 1]! - (l >>> 0 < before >>> 0 ? 1 : 0)) | 0
-      }
+      const delta = (words[i]! - words[i - 1]!) | 0
+      low[i - from] = delta
+      if (delta < least) least = delta
+    }
+    this.minLow = least
+    this.minHigh = least >> 31
+  }
+
+  private load8(words: Int32Array, from: number, to: number): void {
+    const { low, high } = this
+    let minLow = -1
+    let minHigh = 0x7fffffff
+    let beforeLow = words[2 * from - 2]!
+    let beforeHigh = words[2 * from - 1]!
+    for (let i = from; i < to; i++) {
+      const nextLow = words[2 * i]!
+      const nextHigh = words[2 * i + 1]!
+      const deltaLow = (nextLow - beforeLow) | 0
+      const deltaHigh = (nextHigh - beforeHigh - (nextLow >>> 0 < beforeLow >>> 0 ? 1 : 0)) | 0
       low[i - from] = deltaLow
       high[i - from] = deltaHigh
-      if (deltaHigh < this.minHigh || (deltaHigh === this.minHigh && deltaLow >>> 0 < this.minLow >>> 0)) {
-        this.minHigh = deltaHigh
-        this.minLow = deltaLow
+      if (deltaHigh < minHigh || (deltaHigh === minHigh && deltaLow >>> 0 < minLow >>> 0)) {
+        minHigh = deltaHigh
+        minLow = deltaLow
       }
+      beforeLow = nextLow
+      beforeHigh = nextHigh
     }
-    for (let i = 0; i < this.count; i++) {
-      const borrow = low[i]! >>> 0 < this.minLow >>> 0 ? 1 : 0
-      low[i] = (low[i]! - this.minLow) | 0
-      // Values of 32 bits wrap at 32: what is above does not count.
-      high[i] = this.width === 4 ? 0 : (high[i]! - this.minHigh - borrow) | 0
-    }
+    this.minLow = minLow
+    this.minHigh = minHigh
   }
 
   /** Bits of the largest value of a mini-block; 0 for one that holds none. */
@@ -120,31 +141,38 @@ class Deltas {
     return high !== 0 ? 64 - Math.clz32(high) : 32 - Math.clz32(low)
   }
 
-  /** Packs a mini-block, the rest of a started one as zeros. A mini-block of width 0 takes no bytes. */
-  pack(mini: number, bitWidth: number, target: Uint8Array, at: number): number {
-    const end = at + (bitWidth * MINI_BLOCK) / 8
-    target.fill(0, at, end)
-    const last = Math.min(this.count, (mini + 1) * MINI_BLOCK)
-    let bit = 0
-    for (let i = mini * MINI_BLOCK; i < last; i++) {
-      putBits(target, at, bit, this.low[i]!, Math.min(32, bitWidth))
-      if (bitWidth > 32) putBits(target, at, bit + 32, this.high[i]!, bitWidth - 32)
-      bit += bitWidth
+  /** Packs a mini-block, the rest of a started one as zeros: 32 values make as many words as they have bits. */
+  pack(mini: number, bitWidth: number, target: DataView, at: number): number {
+    const first = mini * MINI_BLOCK
+    const { low, high } = this
+    // Beyond the last value there are still those of the block before.
+    for (let i = Math.max(first, this.count); i < first + MINI_BLOCK; i++) {
+      low[i] = 0
+      high[i] = 0
     }
-    return end
-  }
-}
-
-/** Ors the low `bits` of `value` into zeroed bytes, from bit number `bit` on. */
-function putBits(target: Uint8Array, at: number, bit: number, value: number, bits: number): void {
-  let byte = at + (bit >>> 3)
-  const shift = bit & 7
-  target[byte]! |= value << shift
-  let done = 8 - shift
-  while (done < bits) {
-    byte++
-    target[byte]! |= value >>> done
-    done += 8
+    const lowBits = Math.min(32, bitWidth)
+    let word = 0
+    let used = 0
+    for (let i = first; i < first + MINI_BLOCK && bitWidth > 0; i++) {
+      word |= low[i]! << used
+      used += lowBits
+      if (used >= 32) {
+        target.setInt32(at, word, true)
+        at += 4
+        used -= 32
+        word = used === 0 ? 0 : low[i]! >>> (lowBits - used)
+      }
+      if (bitWidth <= 32) continue
+      word |= high[i]! << used
+      used += bitWidth - 32
+      if (used >= 32) {
+        target.setInt32(at, word, true)
+        at += 4
+        used -= 32
+        word = used === 0 ? 0 : high[i]! >>> (bitWidth - 32 - used)
+      }
+    }
+    return at
   }
 }
 

@@ -13,6 +13,7 @@ const MAX_BLOCK = 1 << 15
  */
 export class DeltaReader {
   private readonly bytes: Uint8Array
+  private readonly view: DataView
   /** Behind the last miniblock that was entered; behind all values once they are all read. */
   offset: number
   readonly count: number
@@ -32,6 +33,7 @@ export class DeltaReader {
 
   constructor(bytes: Uint8Array, start: number) {
     this.bytes = bytes
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.offset = start
     this.blockSize = this.size('block size')
     const miniblocks = this.size('miniblocks a block')
@@ -174,26 +176,25 @@ export class DeltaReader {
   }
 
   private unpackWide(out: Int32Array, at: number, count: number, stride: 1 | 2): void {
-    const { bytes, width, leastLow, leastHigh } = this
-    let { low, high, byte, bit } = this
+    const { bytes, view, width, leastLow, leastHigh } = this
+    let { low, high } = this
+    const highBits = Math.max(0, width - 32)
+    const lowMask = width >= 32 ? -1 : 2 ** width - 1
+    const highMask = highBits === 32 ? -1 : 2 ** highBits - 1
+    // A word at any bit takes five bytes: behind the last of the page some are missing.
+    const last = bytes.length - 5
+    const start = this.byte
+    let bit = this.bit
     let target = at
     for (let i = 0; i < count; i++) {
-      let deltaLow = 0
+      let byte = start + (bit >>> 3)
+      let deltaLow = byte <= last ? wordAt(view, byte, bit & 7) : wordNearEnd(bytes, byte, bit & 7)
       let deltaHigh = 0
-      for (let have = 0; have < width; ) {
-        const take = Math.min(8 - bit, width - have)
-        const part = (bytes[byte]! >> bit) & (0xff >> (8 - take))
-        if (have < 32) {
-          deltaLow |= part << have
-          if (have + take > 32) deltaHigh |= part >>> (32 - have)
-        } else deltaHigh |= part << (have - 32)
-        have += take
-        bit += take
-        if (bit === 8) {
-          bit = 0
-          byte++
-        }
-      }
+      if (highBits > 0) {
+        byte += 4
+        deltaHigh = (byte <= last ? wordAt(view, byte, bit & 7) : wordNearEnd(bytes, byte, bit & 7)) & highMask
+      } else deltaLow &= lowMask
+      bit += width
       // value += least + delta, in halves with carry.
       const first = (leastLow >>> 0) + (deltaLow >>> 0)
       const sum = (first >>> 0) + (low >>> 0)
@@ -205,9 +206,22 @@ export class DeltaReader {
     }
     this.low = low
     this.high = high
-    this.byte = byte
-    this.bit = bit
+    this.byte = start + (bit >>> 3)
+    this.bit = bit & 7
   }
+}
+
+/** The 32 bits that start at a bit of a byte. */
+function wordAt(view: DataView, byte: number, bit: number): number {
+  const word = view.getInt32(byte, true)
+  return bit === 0 ? word : (word >>> bit) | (view.getUint8(byte + 4) << (32 - bit))
+}
+
+/** The same where bytes past the end count as zero. */
+function wordNearEnd(bytes: Uint8Array, byte: number, bit: number): number {
+  const at = (i: number) => (byte + i < bytes.length ? bytes[byte + i]! : 0)
+  const word = at(0) | (at(1) << 8) | (at(2) << 16) | (at(3) << 24)
+  return bit === 0 ? word : (word >>> bit) | (at(4) << (32 - bit))
 }
 
 /** DELTA_BINARY_PACKED for INT32 and INT64 columns. */

@@ -21,6 +21,7 @@ import { shred } from './shred.ts'
 import { type Bounds, boundScalar, mergeBounds, NO_VALUES } from './write-statistics.ts'
 
 export interface ParquetWriterOptions {
+  /** Of columns that shrink by it; the others are stored as they are. */
   readonly compression: CodecName
   readonly level: number
   /** Try a dictionary for each column; kept only where it makes the chunk smaller. */
@@ -279,7 +280,7 @@ class FileWriter implements ParquetWriter {
       const columnIndex = columnIndexes[i]
       return {
         fileOffset: 0,
-        metaData: chunkMetaData(placed, this.options.compression),
+        metaData: chunkMetaData(placed),
         offsetIndexOffset: offsetIndexes[i]!.offset,
         offsetIndexLength: offsetIndexes[i]!.length,
         ...(columnIndex && { columnIndexOffset: columnIndex.offset, columnIndexLength: columnIndex.length }),

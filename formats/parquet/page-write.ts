@@ -1,5 +1,4 @@
 import { crc32 } from '../bytes/crc32.ts'
-import type { Codec } from '../compress/codec.ts'
 import { encodePageHeader, type PageHeader } from './footer.ts'
 
 /** A page as it will lie in the file: it knows nothing of its place, so it can wait in memory for the row group to end. */
@@ -12,24 +11,16 @@ export interface SealedPage {
   readonly uncompressedBytes: number
 }
 
-/** Compresses a page and puts its header before it, with the CRC-32 of the compressed bytes. `body` may be used again afterwards. */
-export function sealPage(
-  header: Omit<PageHeader, 'uncompressedPageSize' | 'compressedPageSize' | 'crc'>,
-  body: Uint8Array,
-  codec: Codec,
-  level: number,
-): SealedPage {
-  const packed = codec.name === 'none' ? body.slice() : codec.compress(body, level)
+/** What the header of a page says beside its sizes and its CRC. */
+export type PageKind = Omit<PageHeader, 'uncompressedPageSize' | 'compressedPageSize' | 'crc'>
+
+/** Puts the header before a page, with the CRC-32 of its bytes as they are stored. `bytes`: how long it is before compression. */
+export function sealPage(kind: PageKind, bytes: number, packed: Uint8Array): SealedPage {
   const head = encodePageHeader({
-    ...header,
-    uncompressedPageSize: body.length,
+    ...kind,
+    uncompressedPageSize: bytes,
     compressedPageSize: packed.length,
     crc: crc32(packed) | 0,
   })
-  return {
-    header: head,
-    body: packed,
-    bytes: head.length + packed.length,
-    uncompressedBytes: head.length + body.length,
-  }
+  return { header: head, body: packed, bytes: head.length + packed.length, uncompressedBytes: head.length + bytes }
 }

@@ -19,7 +19,7 @@ const MAX_DICTIONARY_BYTES = 16 * 1024 * 1024
 
 /**
  * Chooses how the values of one chunk are encoded, on its first page that has any: by dictionary when page and dictionary together
- * are smaller than PLAIN (Java's rule), by deltas when `chooseDelta` says so, else PLAIN. Later pages follow, except that a
+ * are smaller than PLAIN (Java's rule), by deltas when `chooseDelta` says so or they come out smaller on trial, else PLAIN. Later pages follow, except that a
  * dictionary that has grown too large takes no more.
  */
 export class ValueEncoder {
@@ -28,12 +28,20 @@ export class ValueEncoder {
   private readonly options: EncodingOptions
   private readonly physical: number
   private readonly values: PageValues
+  private readonly packedBytes: (bytes: Uint8Array) => number
   private ids: Int32Array = new Int32Array(0)
 
-  constructor(physical: number, values: PageValues, options: EncodingOptions) {
+  /** `packedBytes`: what compression makes of these. */
+  constructor(
+    physical: number,
+    values: PageValues,
+    options: EncodingOptions,
+    packedBytes: (bytes: Uint8Array) => number,
+  ) {
     this.physical = physical
     this.values = values
     this.options = options
+    this.packedBytes = packedBytes
   }
 
   /** Forgets the chunk. */
@@ -54,7 +62,7 @@ export class ValueEncoder {
     if (this.choice === 'open' && values.count > 0) {
       const tried = this.tryDictionary(body, at)
       if (tried !== undefined) return tried
-      this.choice = this.prefersDelta() ? 'delta' : 'plain'
+      this.choice = this.prefersDelta(body, at) ? 'delta' : 'plain'
     }
     if (this.choice === 'dictionary' && values.count > 0) {
       this.encodeIds(0, values.count)
@@ -77,10 +85,15 @@ export class ValueEncoder {
     return Math.min(this.options.dictionaryPageBytes, MAX_DICTIONARY_BYTES)
   }
 
-  private prefersDelta(): boolean {
+  /** `body` is free from `at` on. */
+  private prefersDelta(body: Uint8Array, at: number): boolean {
     const { values, physical } = this
     if (physical !== PhysicalType.INT32 && physical !== PhysicalType.INT64) return false
-    return values instanceof WordValues && chooseDelta(values.words, values.count, values.width)
+    if (!(values instanceof WordValues)) return false
+    const delta = chooseDelta(values.words, values.count, values.width)
+    if (delta !== 'perhaps') return delta === 'yes'
+    const { body: deltas, length } = encodeDelta(values.words, values.count, values.width, body, at)
+    return this.packedBytes(deltas.subarray(at, length)) <= this.packedBytes(values.plain())
   }
 
   private tryDictionary(body: Uint8Array, at: number): ReturnType<ValueEncoder['encode']> | undefined {

@@ -151,11 +151,13 @@ t.test('delta: the example of the format', (t) => {
 t.test('delta: chosen for long orderly chunks only', (t) => {
   const sorted = (count: number, gap: number): Int32Array =>
     new Int32Array(BigInt64Array.from({ length: count }, (_, i) => BigInt(i * gap + ((i * i) % gap))).buffer)
-  t.ok(chooseDelta(sorted(20000, 1), 20000, 8))
-  t.ok(chooseDelta(sorted(20000, 1000), 20000, 8))
-  t.notOk(chooseDelta(sorted(2000, 1), 2000, 8), 'short pages stay as Java writes them')
+  t.equal(chooseDelta(sorted(20000, 1), 20000, 8), 'yes')
+  t.equal(chooseDelta(sorted(20000, 1000), 20000, 8), 'yes')
+  t.equal(chooseDelta(sorted(2000, 1), 2000, 8), 'no', 'short pages stay as Java writes them')
   const scattered = Int32Array.from({ length: 20000 }, (_, i) => Math.imul(i, Math.imul(i, 0x9e3779b1)))
-  t.notOk(chooseDelta(scattered, 20000, 4))
+  t.equal(chooseDelta(scattered, 20000, 4), 'no')
+  const half = Int32Array.from({ length: 40000 }, (_, i) => (i % 2 === 0 ? scattered[i >> 1]! & 0x3fffffff : 0))
+  t.equal(chooseDelta(half, 20000, 8), 'perhaps', 'numbers of 30 bits in 64')
   t.end()
 })
 

@@ -65,7 +65,10 @@ for (const compression of codecNames) {
     t.equal(result.bytes, bytes.length)
     t.equal(result.rows, 500)
     const file = openBytes(bytes)
-    t.equal(file.metadata.rowGroups[0]!.columns[0]!.metaData!.codec, codecNumber(compression))
+    const codecs = new Set(file.metadata.rowGroups[0]!.columns.map(({ metaData }) => metaData!.codec))
+    t.ok(codecs.delete(codecNumber(compression)), 'columns that shrink')
+    codecs.delete(codecNumber('none'))
+    t.equal(codecs.size, 0, 'columns that do not')
     t.same(rowsOf(file, { types: flatFields.map((field) => field.type) }), expectedRows([batch]))
     t.end()
   })
@@ -422,7 +425,7 @@ t.test('small files are about as large as those of Java', (t) => {
       v: at((i) => `${letter}${i}`),
     })
     const { bytes } = writeFile(fields, [batch])
-    t.ok(bytes.length > java * 0.88 && bytes.length <= java, `${rows} rows: ${bytes.length} bytes, Java ${java}`)
+    t.ok(bytes.length > java * 0.85 && bytes.length <= java, `${rows} rows: ${bytes.length} bytes, Java ${java}`)
     t.same(rowsOf(openBytes(bytes)), expectedRows([batch]))
   }
   t.end()
