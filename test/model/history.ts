@@ -41,6 +41,8 @@ export class History {
   readonly snapshots = new Map<number, Content>()
   latest = 0
   #candidates: readonly Candidate[]
+  /** What each snapshot may hold, as it was known when it was published. */
+  readonly #past = new Map<number, readonly Candidate[]>()
 
   constructor(processes: number) {
     this.logs = Array.from({ length: processes }, () => [])
@@ -75,6 +77,7 @@ export class History {
     }
     this.latest = id
     this.#candidates = distinct(fitting)
+    this.#past.set(id, this.#candidates)
     if (content !== undefined || this.#candidates.length === 1) this.snapshots.set(id, this.#candidates[0]!.content)
   }
 
@@ -91,12 +94,23 @@ export class History {
     this.#candidates = fitting
   }
 
+  /** A power cut: later snapshots are gone, and so are all writes that this one does not hold. */
+  rewind(id: number): void {
+    this.latest = id
+    this.#candidates = this.#past.get(id) ?? [{ content: new Map(), taken: [] }]
+    for (const process of this.logs.keys()) this.forget(process)
+    for (const later of [...this.#past.keys()].filter((other) => other > id)) {
+      this.#past.delete(later)
+      this.snapshots.delete(later)
+    }
+  }
+
   /** The uncommitted writes of a process are gone. */
   forget(process: number): void {
     const end = this.logs[process]!.length
     this.#candidates = this.#candidates.map(({ content, taken }) => ({
       content,
-      taken: taken.map((count, index) => (index === process ? end : count)),
+      taken: this.logs.map((_, index) => (index === process ? end : (taken[index] ?? 0))),
     }))
   }
 
