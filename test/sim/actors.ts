@@ -1,10 +1,10 @@
 import { isTableError } from '../../engine/errors.ts'
+import type { Clock } from '../../engine/ports/clock.ts'
 import type { Random } from '../../engine/ports/random.ts'
-import { createTag, deleteTag } from '../../engine/upkeep/tagging.ts'
 import { Pins } from '../../engine/store/pins.ts'
 import type { TableStore } from '../../engine/store/table-store.ts'
-import type { Clock } from '../../engine/ports/clock.ts'
 import type { Table } from '../../engine/table/table.ts'
+import { createTag, deleteTag } from '../../engine/upkeep/tagging.ts'
 import type { Write } from '../model/history.ts'
 import type { Ledger } from './ledger.ts'
 import { contentOf, difference, LANE_KEYS, type SimRow, type TableShape, withPartition } from './tables.ts'
@@ -119,7 +119,11 @@ export async function tagger(
  * Scans snapshots slowly: whatever happens meanwhile, each gives exactly what one snapshot holds. A handle that writes is asked for snapshots
  * by their number, since else it adds what is not committed; one that only reads is at times asked for the newest.
  */
-export async function scanner({ ledger, random, table, process, pause }: Stage, rounds: number, writes: boolean): Promise<void> {
+export async function scanner(
+  { ledger, random, table, process, pause }: Stage,
+  rounds: number,
+  writes: boolean,
+): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     for (let wait = below(random, 30); wait > 0; wait--) await pause()
     const first = ledger.latest
@@ -140,7 +144,9 @@ export async function scanner({ ledger, random, table, process, pause }: Stage, 
       if (!isTableError(error) || !['EXPIRED', 'NOT_FOUND'].includes(error.code)) throw error
       if (ledger.mayBeGone(chosen ?? first, process)) continue
       if (chosen !== undefined && !ledger.isLive(chosen) && rows.length === 0) continue
-      throw new Error(`process ${process} lost snapshot ${chosen ?? `${first} or later`} that it was reading`, { cause: error })
+      throw new Error(`process ${process} lost snapshot ${chosen ?? `${first} or later`} that it was reading`, {
+        cause: error,
+      })
     }
     ledger.counts.scans++
     const content = contentOf(rows)

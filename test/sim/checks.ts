@@ -1,8 +1,8 @@
-import { rowCompare } from '../../formats/row/key-compare.ts'
 import { trimmedPrimaryKey } from '../../engine/plan/kv-layout.ts'
 import type { BucketView, TableView } from '../../engine/store/view.ts'
 import { bucketsOf } from '../../engine/store/view.ts'
-import type { DataFile, TableSchema } from '../../formats/meta/types.ts'
+import type { DataFile } from '../../formats/meta/types.ts'
+import { rowCompare } from '../../formats/row/key-compare.ts'
 import { filesByBucket, type Observer } from './observer.ts'
 
 /**
@@ -14,8 +14,8 @@ export async function checkInvariants(
   observer: Observer,
   before: TableView | undefined,
   view: TableView,
-  schema: TableSchema,
 ): Promise<void> {
+  const schema = await observer.schema
   const { id, commitKind } = view.snapshot
   const compare = rowCompare(trimmedPrimaryKey(schema).map((field) => field.type))
   const old = before === undefined ? new Map<string, BucketView>() : filesByBucket(before)
@@ -23,7 +23,7 @@ export async function checkInvariants(
     checkLevels(bucket, compare, id)
     const known = new Set((old.get(name)?.files ?? []).map((file) => file.name))
     const added = bucket.files.filter((file) => !known.has(file.name))
-    for (const file of added) checkFile(observer, schema, bucket, file)
+    for (const file of added) await checkFile(observer, bucket, file)
     if (commitKind !== 'APPEND') continue
     const highest = largest((old.get(name)?.files ?? []).map((file) => file.maxSequence))
     const lowest = added.map((file) => file.minSequence).sort((a, b) => (a < b ? -1 : 1))[0]
@@ -37,7 +37,8 @@ export async function checkInvariants(
     if (kind === 'delete' && !live.has(`${file.name} ${file.level}`)) {
       throw new Error(`I8: snapshot ${id} takes away ${file.name} of level ${file.level}, which was not live`)
     }
-    if (kind === 'delete' && commitKind === 'APPEND') throw new Error(`snapshot ${id} is an APPEND and takes away ${file.name}`)
+    if (kind === 'delete' && commitKind === 'APPEND')
+      throw new Error(`snapshot ${id} is an APPEND and takes away ${file.name}`)
   }
 }
 
@@ -53,14 +54,16 @@ function checkLevels({ files }: BucketView, compare: (a: Uint8Array, b: Uint8Arr
   }
 }
 
-function checkFile(observer: Observer, schema: TableSchema, bucket: BucketView, file: DataFile): void {
-  const records = observer.records(schema, bucket, file)
+async function checkFile(observer: Observer, bucket: BucketView, file: DataFile): Promise<void> {
+  const records = await observer.records(bucket, file)
   for (const [at, { k }] of records.slice(1).entries()) {
     if (records[at]!.k >= k) throw new Error(`I5: ${file.name} holds key ${k} after key ${records[at]!.k}`)
   }
   const sequences = records.map(({ sequence }) => sequence)
   if (records.length !== file.rows || sequences.some((one) => one < file.minSequence || one > file.maxSequence)) {
-    throw new Error(`${file.name} holds ${records.length} rows, its entry says ${file.rows}, or its sequence numbers differ`)
+    throw new Error(
+      `${file.name} holds ${records.length} rows, its entry says ${file.rows}, or its sequence numbers differ`,
+    )
   }
 }
 

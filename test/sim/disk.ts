@@ -1,7 +1,7 @@
 import type { FileSystem, OpenSink, OpenSource } from '../../engine/ports/file-system.ts'
 import { createMemoryFileSystem, type MemoryFileSystem } from '../../engine/ports/memory-fs.ts'
 import type { Random } from '../../engine/ports/random.ts'
-import { never, type Life, type Scheduler } from './scheduler.ts'
+import { type Life, never, type Scheduler } from './scheduler.ts'
 
 /** Who sees what is done to the disk. */
 export interface DiskWatcher {
@@ -35,7 +35,11 @@ export class Disk {
   #powerCut: (() => void) | undefined
   #killed: ((user: DiskUser) => void) | undefined
 
-  constructor(scheduler: Scheduler, random: Random, watcher: DiskWatcher) {
+  readonly #liar: boolean
+
+  /** A `liar` does not sync folders. */
+  constructor(scheduler: Scheduler, random: Random, watcher: DiskWatcher, liar: boolean) {
+    this.#liar = liar
     this.#scheduler = scheduler
     this.#random = random
     this.#watcher = watcher
@@ -57,7 +61,8 @@ export class Disk {
       return run(this.memory)
     }
     const callNow = <T>(syscall: string, path: string, run: (fs: MemoryFileSystem) => T): T => {
-      if (!this.#count(user)) throw Object.assign(new Error(`EIO: the process is gone, ${syscall} ${path}`), { code: 'EIO', syscall })
+      if (!this.#count(user))
+        throw Object.assign(new Error(`EIO: the process is gone, ${syscall} ${path}`), { code: 'EIO', syscall })
       this.#scheduler.note(`${user.name} ${syscall} ${path}`)
       return run(this.memory)
     }
@@ -84,7 +89,7 @@ export class Disk {
       makeDirectory: (path) => call('mkdir', path, (fs) => fs.makeDirectory(path)),
       list: (path) => call('list', path, (fs) => fs.list(path)),
       stat: (path) => call('stat', path, (fs) => fs.stat(path)),
-      syncDirectory: (path) => call('fsync', path, (fs) => fs.syncDirectory(path)),
+      syncDirectory: (path) => call('fsync', path, async (fs) => (this.#liar ? undefined : fs.syncDirectory(path))),
       realPath: (path) => call('realpath', path, (fs) => fs.realPath(path)),
       openSource: (path) => {
         const source = callNow('open', path, (fs) => fs.openSource(path))

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { messageOf } from '../model/run.ts'
-import { loadEverything, simulate, type SimResult } from './run.ts'
+import { loadEverything, type SimResult, simulate } from './run.ts'
 
 // npm run sim -- [--seeds N] [--first N] [--seed N] [--trace]
 const { values } = parseArgs({
@@ -13,7 +13,16 @@ const { values } = parseArgs({
 })
 const first = Number(values.seed ?? values.first)
 const count = values.seed === undefined ? Number(values.seeds) : 1
-const sums: Record<Exclude<keyof SimResult, 'hash'>, number> = { snapshots: 0, expired: 0, tags: 0, scans: 0, steps: 0, calls: 0, cuts: 0, kills: 0 }
+const sums: Record<Exclude<keyof SimResult, 'hash'>, number> = {
+  snapshots: 0,
+  expired: 0,
+  tags: 0,
+  scans: 0,
+  steps: 0,
+  calls: 0,
+  cuts: 0,
+  kills: 0,
+}
 /** Lines of a trace that are shown of a failure. */
 const SHOWN = 60
 let failed = 0
@@ -21,17 +30,30 @@ await loadEverything()
 for (let seed = first; seed < first + count; seed++) {
   const lines: string[] = []
   try {
-    const result = await simulate(seed, (line) => {
-      if (values.trace) process.stdout.write(`${line}\n`)
-      else if (lines.push(line) > 2 * SHOWN) lines.splice(0, SHOWN)
+    const result = await simulate(seed, {
+      trace: (line) => {
+        if (values.trace) process.stdout.write(`${line}\n`)
+        else if (lines.push(line) > 2 * SHOWN) lines.splice(0, SHOWN)
+      },
     })
     for (const key of Object.keys(sums) as (keyof typeof sums)[]) sums[key] += result[key]
     if (values.seed !== undefined) process.stdout.write(`seed ${seed}: ${JSON.stringify(result)}\n`)
   } catch (error) {
     failed++
     const stack = error instanceof Error ? error.stack : ''
-    process.stdout.write(`${lines.slice(-SHOWN).map((line) => `  ${line}\n`).join('')}seed ${seed} failed: ${messageOf(error)}\n${stack}\nrepeat it with: npm run sim -- --seed ${seed} --trace\n`)
+    process.stdout.write(
+      `${lines
+        .slice(-SHOWN)
+        .map((line) => `  ${line}\n`)
+        .join(
+          '',
+        )}seed ${seed} failed: ${messageOf(error)}\n${stack}\nrepeat it with: npm run sim -- --seed ${seed} --trace\n`,
+    )
   }
 }
-process.stdout.write(`${count} seeds, ${failed} failed: ${Object.entries(sums).map(([name, sum]) => `${sum} ${name}`).join(', ')}\n`)
+process.stdout.write(
+  `${count} seeds, ${failed} failed: ${Object.entries(sums)
+    .map(([name, sum]) => `${sum} ${name}`)
+    .join(', ')}\n`,
+)
 process.exitCode = failed === 0 ? 0 : 1

@@ -1,6 +1,6 @@
-import type { FileSystem } from '../../engine/ports/file-system.ts'
 import { bucketId } from '../../engine/plan/entry-id.ts'
 import { kvLayout } from '../../engine/plan/kv-layout.ts'
+import type { FileSystem } from '../../engine/ports/file-system.ts'
 import { DataFileReader } from '../../engine/store/data-reader.ts'
 import { indexFolder } from '../../engine/store/paths.ts'
 import { dataPathsOf, openTableStore, type TableStore } from '../../engine/store/table-store.ts'
@@ -36,6 +36,7 @@ export class Observer {
   readonly store: TableStore
   readonly #warehouse: Warehouse
   readonly #records = new Map<string, readonly FileRecord[]>()
+  #known: { readonly schema: TableSchema; readonly folder: (bucket: BucketView) => string } | undefined
   #table: Promise<Table> | undefined
 
   constructor(fs: FileSystem) {
@@ -46,6 +47,10 @@ export class Observer {
 
   async view(id: number): Promise<TableView> {
     return loadView(this.store, await this.store.snapshots.read(id))
+  }
+
+  get schema(): Promise<TableSchema> {
+    return this.#schema().then(({ schema }) => schema)
   }
 
   /** Every file that a snapshot names, its own too. */
@@ -66,7 +71,8 @@ export class Observer {
     for await (const { kinds, rows } of (await this.#table).changes({ from, to })) {
       for (const [at, row] of (rows as unknown as readonly SimRow[]).entries()) {
         for (const column of COLUMNS.keys()) content.delete(2 * row.k + column)
-        if (kinds[at] === '+I' || kinds[at] === '+U') for (const [cell, value] of contentOf([row])) content.set(cell, value)
+        if (kinds[at] === '+I' || kinds[at] === '+U')
+          for (const [cell, value] of contentOf([row])) content.set(cell, value)
       }
     }
     return content
@@ -74,11 +80,11 @@ export class Observer {
 
   /** What the files of a snapshot hold, or those of them that `reads` lets through. */
   async merged(view: TableView, reads: (file: DataFile) => boolean = () => true): Promise<Content> {
-    const schema = await this.store.schemas.latest()
+    const { schema } = await this.#schema()
     const partial = schema.options['merge-engine'] === 'partial-update'
     const records: FileRecord[] = []
     for (const bucket of bucketsOf(view)) {
-      for (const file of bucket.files.filter(reads)) records.push(...this.#left(schema, bucket, file))
+      for (const file of bucket.files.filter(reads)) records.push(...(await this.#left(bucket, file)))
     }
     records.sort((a, b) => (a.sequence < b.sequence ? -1 : a.sequence > b.sequence ? 1 : 0))
     const content = new Map<number, number>()
@@ -92,13 +98,20 @@ export class Observer {
   }
 
   /** All records of a file, in its order. */
-  records(schema: TableSchema, { partition, bucket }: BucketView, file: DataFile): readonly FileRecord[] {
-    const path = `${dataPathsOf(this.store.paths, schema).bucketFolder(partition, bucket)}/${file.name}`
+  async records(bucket: BucketView, file: DataFile): Promise<readonly FileRecord[]> {
+    const { schema, folder } = await this.#schema()
+    const path = `${folder(bucket)}/${file.name}`
     const known = this.#records.get(path)
     if (known !== undefined) return known
     const layout = kvLayout(schema)
     const column = (name: string) => layout.firstValue + layout.values.findIndex((field) => field.name === name)
-    const reader = new DataFileReader(this.store.fs, this.store.codecs, { file, path, fileSchema: schema, layout, batchRows: 1024 })
+    const reader = new DataFileReader(this.store.fs, this.store.codecs, {
+      file,
+      path,
+      fileSchema: schema,
+      layout,
+      batchRows: 1024,
+    })
     const records: FileRecord[] = []
     for (const { columns, rows } of reader.batches()) {
       const value = (index: number, row: number) => scalarAt(columns[index]!, row) as number | null
@@ -117,11 +130,21 @@ export class Observer {
   }
 
   /** Those of its records that no deletion vector marks. */
-  #left(schema: TableSchema, bucket: BucketView, file: DataFile): readonly FileRecord[] {
-    const records = this.records(schema, bucket, file)
-    const folder = dataPathsOf(this.store.paths, schema).bucketFolder(bucket.partition, bucket.bucket)
-    const deleted = readVector(this.store.fs, indexFolder(this.store.paths.indexes, folder, schema), file)
+  async #left(bucket: BucketView, file: DataFile): Promise<readonly FileRecord[]> {
+    const records = await this.records(bucket, file)
+    const { schema, folder } = await this.#schema()
+    const indexes = indexFolder(this.store.paths.indexes, folder(bucket), schema)
+    const deleted = readVector(this.store.fs, indexes, file)
     return deleted === undefined ? records : records.filter((_, row) => !deleted.includes(row))
+  }
+
+  /** The schema, which no process changes, and where it puts buckets. */
+  async #schema() {
+    if (this.#known !== undefined) return this.#known
+    const schema = await this.store.schemas.latest()
+    const paths = dataPathsOf(this.store.paths, schema)
+    this.#known = { schema, folder: ({ partition, bucket }) => paths.bucketFolder(partition, bucket) }
+    return this.#known
   }
 
   async close(): Promise<void> {

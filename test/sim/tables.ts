@@ -83,10 +83,15 @@ export function ofLane(content: Content, lane: number): Content {
 
 /** What differs, for people; undefined when nothing does. */
 export function difference(expected: Content, actual: Content): string | undefined {
-  const cells = [...new Set([...expected.keys(), ...actual.keys()])].filter((cell) => expected.get(cell) !== actual.get(cell))
+  const cells = [...new Set([...expected.keys(), ...actual.keys()])].filter(
+    (cell) => expected.get(cell) !== actual.get(cell),
+  )
   if (cells.length === 0) return undefined
   return cells
     .slice(0, 8)
-    .map((cell) => `${COLUMNS[cell % 2]} of key ${cell >> 1} should be ${expected.get(cell) ?? 'null'}, is ${actual.get(cell) ?? 'null'}`)
+    .map(
+      (cell) =>
+        `${COLUMNS[cell % 2]} of key ${cell >> 1} should be ${expected.get(cell) ?? 'null'}, is ${actual.get(cell) ?? 'null'}`,
+    )
     .join('; ')
 }
