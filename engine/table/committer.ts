@@ -260,7 +260,8 @@ export class Committer {
     await this.catchUp()
     for (const bucket of buckets) {
       if (this.#clearsLevel0) this.#compactions.trigger(bucket)
-      await untilAborted(this.#compactions.finish(bucket), signal, COMMIT_ABORTED)
+      const finish = () => untilAborted(this.#compactions.finish(bucket), signal, COMMIT_ABORTED)
+      await this.#compactions.fresh(bucket, finish, () => this.catchUp())
     }
   }
 

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { DataFile } from '../../formats/meta/types.ts'
 import { type CompactionPlan, type CompactionRequest, CompactManager, planOf } from '../compact/manager.ts'
 import { isTableError } from '../errors.ts'
@@ -11,6 +12,7 @@ import { filesOf, type Levels, replaceFiles } from '../plan/levels.ts'
 import { activeOffPeakRatio, type PickOptions, pickCompaction, pickFull, type RunSize } from '../plan/pick.ts'
 import { minFileSize } from '../plan/steps.ts'
 import type { SortedRun } from '../plan/types.ts'
+import { isMissing } from '../store/errors.ts'
 import { newCancelFlag, submit } from '../tasks/submit.ts'
 import type { FilesResult } from '../tasks/task.ts'
 import type { BucketWriter } from '../write/bucket-writer.ts'
@@ -119,6 +121,30 @@ export class Compactions {
     const manager = this.of(bucket)
     await manager.settled()
     if (manager.cause !== undefined) await manager.normal()
+  }
+
+  /**
+   * Runs a compaction that its caller waits for, again from the newest snapshot as long as other writers expire what it was about to
+   * read. `catchUp` follows them.
+   */
+  async fresh(bucket: BucketWriter, run: () => Promise<unknown>, catchUp: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        await run()
+        return
+      } catch (error) {
+        if (!isMissing(error)) throw error
+        await catchUp()
+        if (!this.#isStale(bucket, error)) throw error
+      }
+    }
+  }
+
+  /** Whether an error says that a file is gone which the bucket does not hold any more: another writer took it away, nothing is wrong. */
+  #isStale(bucket: BucketWriter, error: unknown): boolean {
+    if (!isTableError(error, 'CORRUPT') || error.details.missing !== true) return false
+    const name = posix.basename(String(error.details.path))
+    return !filesOf(bucket.levels).some((file) => file.name === name || file.vector?.indexFile === name)
   }
 
   /** What a normal compaction of these levels, those of `bucket` when it is written here, would do now, and why. */

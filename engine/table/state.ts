@@ -124,8 +124,10 @@ export class TableState {
 
   /** Full or normal compaction of a bucket; resolves when its result is in a snapshot, or waits for the commit of its rows. */
   async compact(full: boolean, bucket: BucketWriter, signal: AbortSignal | undefined): Promise<void> {
-    const manager = this.compactions.of(bucket)
-    await (full ? manager.full(signal) : manager.normal(signal))
+    const { committer, compactions } = this
+    const manager = compactions.of(bucket)
+    const run = () => (full ? manager.full(signal) : manager.normal(signal))
+    await compactions.fresh(bucket, run, () => committer.exclusive(() => committer.catchUp()))
     // Also what landed before and could not be published then.
     this.committer.compactionLanded()
     await this.committer.settled()

@@ -113,8 +113,8 @@ export class Ledger implements DiskWatcher {
     for (const [id, files] of this.#named) {
       if (this.isLive(id) && files.has(path)) this.#fail(new Error(`${path} is removed, snapshot ${id} needs it`))
     }
-    for (const [name, { files }] of this.#tags) {
-      if (files.has(path) && parseSnapshotName(posix.basename(path)) === undefined)
+    for (const [name, { files, kept }] of this.#tags) {
+      if (kept && files.has(path) && parseSnapshotName(posix.basename(path)) === undefined)
         this.#fail(new Error(`${path} is removed, tag ${name} needs it`))
     }
   }
@@ -151,7 +151,7 @@ export class Ledger implements DiskWatcher {
       this.latest = id
       this.counts.snapshots++
     }
-    if (this.#newTag !== undefined) await this.#learnTag(this.#newTag, true)
+    if (this.#newTag !== undefined) await this.#learnTag(this.#newTag, false)
     this.#newTag = undefined
   }
 
@@ -172,13 +172,12 @@ export class Ledger implements DiskWatcher {
     }
   }
 
-  async #learnTag(name: string, isNew: boolean): Promise<void> {
+  async #learnTag(name: string, kept: boolean): Promise<void> {
     const { snapshot } = await this.#observer.store.tags.read(name)
-    const known = this.#tags.get(name)
     const content = this.#shown.get(snapshot.id)
     if (content === undefined) throw new Error(`tag ${name} names snapshot ${snapshot.id}, which nobody has seen`)
     const files = await this.#observer.named({ snapshot, partitions: new Map(), indexes: [] })
-    this.#tags.set(name, { files, content, kept: !isNew && known?.kept === true })
+    this.#tags.set(name, { files, content, kept })
   }
 
   // After a crash -----------------------------------------------------------------------------------------------------
@@ -218,7 +217,11 @@ export class Ledger implements DiskWatcher {
       if (!there.has(name) && kept) throw new Error(`tag ${name} was acknowledged and is gone`)
       if (!there.has(name)) this.#tags.delete(name)
     }
-    for (const name of there) await this.#checkTag(name)
+    for (const name of there) {
+      // Nobody knows yet whether its snapshot was there to be named: whoever made it would have removed it.
+      if (this.#tags.get(name)?.kept === true) await this.#checkTag(name)
+      else await tags.remove(name)
+    }
   }
 
   async #recheck(id: number): Promise<void> {
@@ -231,7 +234,7 @@ export class Ledger implements DiskWatcher {
   }
 
   async #checkTag(name: string): Promise<void> {
-    await this.#learnTag(name, false)
+    await this.#learnTag(name, true)
     const { snapshot } = await this.#observer.store.tags.read(name)
     const entries = await this.#observer.store.manifests.liveEntries(snapshot)
     const { files, content } = this.#tags.get(name)!
@@ -263,6 +266,11 @@ export class Ledger implements DiskWatcher {
     const told = async (id: number) => this.#observer.merged(await this.#observer.view(id), (file) => file.level > 0)
     const differs = difference(await told(to), await this.#observer.changed(from, to, await told(from)))
     if (differs !== undefined) throw new Error(`changes from snapshot ${from} to ${to} lead elsewhere: ${differs}`)
+  }
+
+  /** What the newest snapshot holds. */
+  get content(): Content {
+    return new Map(this.#lanes.flatMap((history) => [...history.committed]))
   }
 
   async close(): Promise<void> {

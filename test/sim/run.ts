@@ -7,13 +7,14 @@ import { Warehouse } from '../../engine/warehouse.ts'
 import { loadCodecs } from '../../formats/compress/load-codecs.ts'
 import { fileReport } from '../model/files.ts'
 import { seededRandom } from '../support/seeded-random.ts'
+import { unnamedFiles } from '../support/table-files.ts'
 import { openAlone } from '../support/warehouses.ts'
 import { compactor, expirer, type Stage, scanner, tagger, writer } from './actors.ts'
 import { Disk, type DiskUser } from './disk.ts'
 import { Ledger, type SimCounts } from './ledger.ts'
 import { FOLDER, TABLE, TABLE_FOLDER } from './observer.ts'
 import { Scheduler } from './scheduler.ts'
-import { definitionOf, shapeOf } from './tables.ts'
+import { contentOf, definitionOf, difference, type SimRow, shapeOf, withPartition } from './tables.ts'
 
 /** What a seed met. */
 export interface SimResult extends SimCounts {
@@ -98,7 +99,7 @@ class Simulation {
       cut = () => resolve('cut')
     })
     // Short at times: then it falls into opening and recovery.
-    const calls = this.#random.fraction() < 0.2 ? 1 + this.#below(150) : 200 + this.#below(3000)
+    const calls = this.#random.fraction() < 0.2 ? 1 + this.#below(150) : 200 + this.#below(1500)
     this.#disk.plan(
       calls,
       () => {
@@ -216,24 +217,32 @@ class Simulation {
   /** After all: the table works on, and what nobody names can go. */
   async #calm(): Promise<void> {
     const fs = this.#disk.memory
-    const random = seededRandom(7)
+    const [random, codecs] = [seededRandom(7), loadCodecs()]
+    // Days later: all that crashes left behind is old enough to go.
     const clock = this.#scheduler.clock({ name: 'calm', alive: true }, 1e9)
     await this.#ledger.checkChanges()
-    const codecs = loadCodecs()
-    const open = () => openAlone(FOLDER, { fs, random, clock, durable: true, tempDirectory: '/tmp' })
-    const warehouse = open()
-    const table = (await warehouse.createTable(TABLE, definitionOf(this.#shape) as never, {
-      ifNotExists: true,
-    })) as unknown as Table
+    await using warehouse = openAlone(FOLDER, { fs, random, clock, durable: true, tempDirectory: '/tmp' })
+    const definition = definitionOf(this.#shape) as never
+    const table = (await warehouse.createTable(TABLE, definition, { ifNotExists: true })) as unknown as Table
+    const content = new Map(this.#ledger.content)
+    const row = withPartition(this.#shape, { k: 0, a: this.#version++, b: this.#version++ })
+    await table.put(row)
+    for (const [cell, value] of contentOf([row])) content.set(cell, value)
+    await table.commit()
     await table.compact({ full: true })
-    const store = openTableStore({ fs, random }, codecs, TABLE_FOLDER)
     await table.expireSnapshots({ retainMax: 1, olderThan: Number.MAX_SAFE_INTEGER })
-    await warehouse.close()
-    const { missing, unnamed, halfExpired } = await fileReport(fs, random, codecs, store.paths.table)
+    const orphans = await table.removeOrphans()
+    if (this.#cuts + this.#kills === 0 && orphans.files.length > 0) {
+      throw new Error(`nothing crashed, and files are left that nobody names: ${orphans.files.join(', ')}`)
+    }
+    const differs = difference(content, contentOf((await table.scan().toArray()) as Iterable<SimRow>))
+    if (differs !== undefined) throw new Error(`at the end the table is wrong: ${differs}`)
+    const { missing, halfExpired } = await fileReport(fs, random, codecs, TABLE_FOLDER)
+    const unnamed = await unnamedFiles(openTableStore({ fs, random }, codecs, TABLE_FOLDER))
     if (missing.length > 0) throw new Error(`files are missing: ${missing.join(', ')}`)
     if (halfExpired.length > 0) throw new Error(`snapshots are left that are expired: ${halfExpired.join(', ')}`)
-    if (unnamed.length > 0 && this.#cuts + this.#kills === 0)
-      throw new Error(`files are left that nobody names: ${unnamed.join(', ')}`)
+    if (unnamed.length > 0) throw new Error(`files are left after the clean-up: ${unnamed.join(', ')}`)
+    if (fs.openHandles > 0) throw new Error(`${fs.openHandles} files are open at the end`)
   }
 
   #below(count: number): number {

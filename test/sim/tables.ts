@@ -39,6 +39,8 @@ export function shapeOf(random: Random): TableShape {
     options: {
       ...special[kind],
       bucket: one(['1', '1', '2', '3']),
+      'file.compression': 'none',
+      'manifest.compression': 'none',
       'num-sorted-run.compaction-trigger': one(['2', '3', '5']),
       'compaction.size-ratio': one(['0', '1', '50']),
       'target-file-size': one(['1 b', '128 mb']),
