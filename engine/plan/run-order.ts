@@ -12,6 +12,22 @@ export function oldestFirst(a: SortedRun, b: SortedRun): number {
   return first < second ? -1 : first > second ? 1 : 0
 }
 
+/**
+ * Whether sequence numbers alone tell which of two rows of a key is the newer: those of a level all lie above those of the levels
+ * behind it. Two writers that did not know of each other may have left it otherwise; then the lower level counts.
+ */
+export function sequencesTellAge(runs: readonly SortedRun[]): boolean {
+  const files = runs.flatMap((run) => run.files).sort((a, b) => b.level - a.level)
+  let older: { readonly level: number; readonly max: bigint } | undefined
+  let max = -1n
+  for (const { level, minSequence, maxSequence } of files) {
+    if (older === undefined || level < older.level) older = { level, max }
+    if (minSequence <= older.max) return false
+    if (maxSequence > max) max = maxSequence
+  }
+  return true
+}
+
 /** Runs of files that are as old as each other: a level, or a file of level 0. */
 export function byAge(runs: readonly SortedRun[], layout: KvLayout): readonly SortedRun[] {
   const ages = new Map<number | string, DataFile[]>()

@@ -20,3 +20,13 @@ export function level0Error(core: TableCore, { id }: Snapshot): TableError {
     { table: core.name, option: 'commit.max-retries', value: id },
   )
 }
+
+/** Marks hide one older row of a key: where there are more, a delete would bring one back. */
+export function unmarkedError({ name }: TableCore): TableError {
+  return new TableError(
+    'INVALID',
+    `deletion-vectors.enabled of ${name} was switched on while rows lay on several levels, which no vector marks. ` +
+      'Set it back to false where it was changed, run a full compaction, and set it again.',
+    { table: name, option: 'deletion-vectors.enabled' },
+  )
+}

@@ -260,6 +260,19 @@ export class TableCore {
     return this.#schemas.get(id)
   }
 
+  /**
+   * Whether a key may have several rows above level 0 that nothing marks, though the table has deletion vectors: they were switched on
+   * when the files of a bucket lay on several levels.
+   */
+  holdsUnmarked(files: readonly DataFile[]): boolean {
+    if (!this.options['deletion-vectors.enabled']) return false
+    const before = files.filter(({ level, schemaId }) => {
+      const options = this.#schemas.get(schemaId)?.options ?? this.schema.options
+      return level > 0 && options['deletion-vectors.enabled']?.toLowerCase() !== 'true'
+    })
+    return new Set(before.map(({ level }) => level)).size > 1
+  }
+
   /** Deletes files of a bucket that no snapshot names, once no scan reads them. What cannot be deleted is left to the orphans. */
   removeUnnamed(folder: string, files: readonly MadeFile[]): void {
     for (const file of files) {

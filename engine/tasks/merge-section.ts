@@ -7,7 +7,7 @@ import { mergeRuns } from '../merge/merge.ts'
 import type { MergeEngine } from '../merge/reduce.ts'
 import { type TopChanges, tellTopChanges } from '../merge/top-changes.ts'
 import type { KvLayout } from '../plan/kv-layout.ts'
-import { byAge, levelApart, oldestFirst } from '../plan/run-order.ts'
+import { byAge, levelApart, oldestFirst, sequencesTellAge } from '../plan/run-order.ts'
 import type { SortedRun } from '../plan/types.ts'
 import type { BucketFiles } from './files.ts'
 import { rowsIn } from './key-range.ts'
@@ -36,7 +36,7 @@ export function* mergeSection(
   const shaped = changes === undefined ? runs : levelApart(runs, changes.top, files.layout)
   // What a delete does may depend on all older rows: then nothing is merged before they are at hand.
   const spills = spill !== undefined && files.engine.apart === undefined
-  const aged = lookup !== undefined || (spills && files.engine !== deduplicate)
+  const aged = lookup !== undefined || (spills && files.engine !== deduplicate) || !sequencesTellAge(runs)
   let inputs: Input[] = [...(aged ? byAge(shaped, files.layout) : shaped)].sort(oldestFirst).map((run) => ({
     bytes: run.bytes,
     level: run.level,

@@ -64,6 +64,10 @@ t.test(
       scan: [{ k: 1, v: 2 }],
       get: { k: 1, v: 2 },
       old: { k: 1, v: 1 },
+      changes: [
+        [1, '+I'],
+        [2, '+I'],
+      ],
     })
     t.same(listing(path), before)
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { t as types } from '../../engine/index.ts'
-import { collect, open, refused } from '../support/warehouses.ts'
+import { alter, collect, open, refused, storeOf } from '../support/warehouses.ts'
 
 const int = () => types.int().nullable()
 const text = () => types.string().nullable()
@@ -20,7 +20,7 @@ async function create(t: Test, fields: Row, options: Record<string, string>) {
     await table.write(mutations as never)
     await table.commit()
   }
-  return { table, write, rows: (): Promise<readonly Row[]> => collect(table.scan() as AsyncIterable<Row>) }
+  return { warehouse, table, write, rows: (): Promise<readonly Row[]> => collect(table.scan() as AsyncIterable<Row>) }
 }
 
 for (const options of [
@@ -216,12 +216,75 @@ t.test('C022: an ignored delete leaves no record', async (t) => {
   t.match(table.levels(), [{ runs: 1, levels: [{ rows: 1 }] }])
 })
 
-t.test('C040: a row that is older than the delete of its key stays out as long as the delete is there', async (t) => {
-  const { write, rows } = await create(t, { v: int() }, { 'sequence.field': 'v' })
-  await write({ put: { k: 1, v: 5 } })
-  await write({ delete: { k: 1, v: 7 } })
-  await write({ put: { k: 1, v: 6 } })
-  t.strictSame(await rows(), [])
-  await write({ put: { k: 1, v: 7 } })
-  t.strictSame(await rows(), [{ k: 1, v: 7 }])
+t.test('C023: first rows show once a compaction has moved them out of level 0', async (t) => {
+  const { warehouse, table, write, rows } = await create(
+    t,
+    { v: int() },
+    { 'write-only': 'false', 'merge-engine': 'first-row' },
+  )
+  await write({ put: { k: 1, v: 1 } })
+  await write({ put: { k: 1, v: 2 } })
+  t.strictSame(await rows(), [{ k: 1, v: 1 }])
+  await table.close()
+  const store = await storeOf(warehouse.path, 'db', 't')
+  await alter(store, ({ options }) => ({ options: { ...options, 'write-only': 'true' } }))
+  const silent = await warehouse.table('db.t')
+  await silent.put({ k: 2, v: 1 })
+  await silent.commit()
+  t.strictSame(await collect(silent.scan()), [{ k: 1, v: 1 }], 'level 0 is not read')
+  await silent.compact({ full: true })
+  t.strictSame(await collect(silent.scan()), [
+    { k: 1, v: 1 },
+    { k: 2, v: 1 },
+  ])
+})
+
+t.test('C030: deletion vectors that are switched on for a table with rows show no key twice', async (t) => {
+  const options = { 'write-only': 'false', 'changelog-producer': 'lookup', 'compaction.size-ratio': '0' }
+  const { warehouse, table, write } = await create(t, { v: int() }, options)
+  await write({ put: { k: 1, v: 2 } }, { put: { k: 2, v: 2 } }, { put: { k: 3, v: 3 } })
+  for (let v = 3; v <= 7; v++) await write({ put: { k: 1, v } })
+  const store = await storeOf(warehouse.path, 'db', 't')
+  await alter(store, ({ options }) => ({ options: { ...options, 'deletion-vectors.enabled': 'true' } }))
+  await t.rejects(table.refresh(), { code: 'CONFLICT', details: { option: 'deletion-vectors.enabled' } })
+  await t.rejects(table.put({ k: 4, v: 4 } as never), {
+    code: 'CONFLICT',
+    details: { option: 'deletion-vectors.enabled' },
+  })
+  await table.close()
+  const again = await warehouse.table('db.t')
+  const expected = [
+    { k: 1, v: 7 },
+    { k: 2, v: 2 },
+    { k: 3, v: 3 },
+  ]
+  const check = async () => {
+    t.strictSame(await collect(again.scan()), expected)
+    for (const { k, v } of expected) t.strictSame(await again.get(k), { k, v })
+    t.strictSame(
+      await collect(again.scan({ where: { v: { lt: 7 } } })),
+      expected.slice(1),
+      'older rows do not fit instead',
+    )
+  }
+  await check()
+  await refused(
+    t,
+    again.put({ k: 1, v: 8 } as never),
+    'INVALID',
+    { option: 'deletion-vectors.enabled' },
+    'full compaction',
+  )
+  await again.close()
+  const set = (value: string) =>
+    alter(store, (schema) => ({ options: { ...schema.options, 'deletion-vectors.enabled': value } }))
+  await set('false')
+  const compacting = await warehouse.table('db.t')
+  await compacting.compact({ full: true })
+  await compacting.close()
+  await set('true')
+  const marking = await warehouse.table('db.t')
+  await marking.delete({ k: 1 } as never)
+  await marking.commit()
+  t.strictSame(await collect(marking.scan()), expected.slice(1))
 })

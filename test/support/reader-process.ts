@@ -10,7 +10,9 @@ if (mode === 'read') {
   for await (const row of table.scan()) scan.push(row)
   const get = await table.get(1)
   const old = await table.get(1, { snapshot: 1 })
-  console.log(JSON.stringify({ tables: await warehouse.tables(), scan, get, old }))
+  const changes: unknown[] = []
+  for await (const { snapshot, kinds } of table.changes()) changes.push([snapshot, ...kinds])
+  console.log(JSON.stringify({ tables: await warehouse.tables(), scan, get, old, changes }))
 } else {
   try {
     await table.put({ k: 2, v: 2 })

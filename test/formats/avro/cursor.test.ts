@@ -24,7 +24,7 @@ const longs: readonly (readonly [bigint, string])[] = [
   [2n ** 63n - 1n, 'feffffffffffffffff01'],
 ]
 
-t.test('64-bit numbers have the exact bytes in both directions', (t) => {
+t.test('C043 64-bit numbers have the exact bytes in both directions', (t) => {
   for (const [value, bytes] of longs) {
     const out = new AvroWriter()
     out.long(value)
