@@ -26,6 +26,7 @@ import { adaptPredicate } from '../plan/evolve.ts'
 import { KEY_PREFIX, type KvLayout } from '../plan/kv-layout.ts'
 import type { FileSystem, OpenSource } from '../ports/file-system.ts'
 import { toTableError, withPathSync } from './errors.ts'
+import { checkBytes, checkIdentity } from './file-identity.ts'
 import { rowsLeft } from './vectors.ts'
 
 /** What is read of one data file. */
@@ -87,8 +88,12 @@ export class DataFileReader {
     this.#read = read
     this.#source = withPathSync(read.path, () => fs.openSource(read.path))
     try {
-      this.#parquet = withPathSync(read.path, () => openParquet(this.#source, codecs, read.footers?.get(read.path)))
+      checkBytes(read.path, read.file, this.#source.bytes)
+      const known = read.footers?.get(read.path)
+      this.#parquet = withPathSync(read.path, () => openParquet(this.#source, codecs, known))
       const { footer } = this.#parquet
+      if (known === undefined)
+        withPathSync(read.path, () => checkIdentity(read.path, read.file, read.fileSchema, footer))
       read.footers?.set(read.path, footer, footer.memoryBytes)
       this.#sources = withPathSync(read.path, () => sourcesOf(read.layout, read.fileSchema, this.#parquet))
     } catch (error) {

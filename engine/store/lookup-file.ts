@@ -17,6 +17,7 @@ import {
   withBlocks,
 } from './blocks.ts'
 import type { DataFileRead, DataFileReader } from './data-reader.ts'
+import { withPathSync } from './errors.ts'
 import { isDeleted } from './vectors.ts'
 
 /** Rows a block has at most: those of a page, in most files. */
@@ -88,8 +89,9 @@ export class LookupFile {
   constructor(file: DataFile, table: LookupTable, folder: LookupFolder) {
     const { keyTypes } = table.layout
     this.file = file
-    this.minKey = deserializeRow(keyTypes, file.minKey) as readonly Scalar[]
-    this.maxKey = deserializeRow(keyTypes, file.maxKey) as readonly Scalar[]
+    const keyOf = (row: Uint8Array) => withPathSync(file.name, () => deserializeRow(keyTypes, row) as readonly Scalar[])
+    this.minKey = keyOf(file.minKey)
+    this.maxKey = keyOf(file.maxKey)
     this.#table = table
     this.#folder = folder
     this.#name = table.nameOf(file)

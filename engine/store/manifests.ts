@@ -23,9 +23,9 @@ export interface SnapshotManifests {
 }
 
 /**
- * Reads manifest lists and manifests. Both never change under their names, so parsed ones are kept. A file shorter than
- * its size is said to be, or with another number of entries, is `CORRUPT`: a cut at a block's end would go unseen otherwise,
- * and rows with it. A file longer than said is read whole.
+ * Reads manifest lists and manifests. Both never change under their names, so parsed ones are kept. A file of another
+ * length than it is said to have, or with another number of entries or rows, is `CORRUPT`: a cut at a block's end would go unseen
+ * otherwise, and rows with it.
  */
 export class Manifests {
   readonly #fs: FileSystem
@@ -106,14 +106,19 @@ export class Manifests {
 
   /** What a snapshot's commit added and removed, in order. */
   async deltaEntries(snapshot: Snapshot): Promise<readonly ManifestEntry[]> {
-    return this.readAll(await this.deltaListOf(snapshot))
+    const entries = await this.readAll(await this.deltaListOf(snapshot))
+    this.#checkRows(snapshot.deltaManifestList, entries, snapshot.deltaRecordCount, `snapshot ${snapshot.id} adds`)
+    return entries
   }
 
   /** The changelog files of a snapshot's commit. The other lists may be gone. */
   async changelogEntries(snapshot: Snapshot): Promise<readonly ManifestEntry[]> {
     const { changelogManifestList, changelogManifestListSize } = snapshot
     if (changelogManifestList === undefined) return []
-    return this.readAll(await this.readList(changelogManifestList, changelogManifestListSize))
+    const entries = await this.readAll(await this.readList(changelogManifestList, changelogManifestListSize))
+    const rows = snapshot.changelogRecordCount
+    this.#checkRows(changelogManifestList, entries, rows, `the changelog of snapshot ${snapshot.id} has`)
+    return entries
   }
 
   /**
@@ -133,13 +138,31 @@ export class Manifests {
         { path, snapshot: snapshot.id, file: dangling.file.name, bucket: dangling.bucket },
       )
     }
+    this.#checkRows(snapshot.deltaManifestList, live, snapshot.totalRecordCount, `snapshot ${snapshot.id} has`)
     return live
+  }
+
+  /**
+   * `CORRUPT` when the entries hold another number of rows than their snapshot says: a list or manifest may be whole and yet be
+   * another one.
+   */
+  #checkRows(list: string, entries: readonly ManifestEntry[], expected: bigint | undefined, says: string): void {
+    if (expected === undefined) return
+    let actual = 0n
+    for (const { kind, file } of entries) actual += kind === 'add' ? BigInt(file.rows) : -BigInt(file.rows)
+    if (actual === expected) return
+    const path = this.path(list)
+    throw new TableError(
+      'CORRUPT',
+      `${path} and its manifests hold ${actual} rows, ${says} ${expected}. Restore the file, or go back to an older snapshot.`,
+      { path, expected, actual },
+    )
   }
 
   async #readFile(name: string, expectedBytes: number | undefined): Promise<Uint8Array> {
     const path = this.path(name)
     const file = await withPath(path, () => this.#fs.readFile(path))
-    if (expectedBytes !== undefined && file.length < expectedBytes) {
+    if (expectedBytes !== undefined && file.length !== expectedBytes) {
       throw new TableError(
         'CORRUPT',
         `${path} has ${file.length} bytes, expected ${expectedBytes}. Restore the file, or go back to an older snapshot.`,

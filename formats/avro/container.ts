@@ -23,11 +23,14 @@ interface Header {
  * All records of an Avro object container file, read as `layout` says. The whole file is in memory; the blocks are
  * decompressed one after another. Byte arrays in the records are views of their block.
  *
- * A file that was cut between two blocks looks whole: compare the number of records with what names the file.
+ * Files of ours carry a checksum, which is verified. One of another writer that was cut between two blocks looks whole: compare the
+ * number of records with what names the file.
  */
 export function decodeContainer<T>(file: Uint8Array, layout: Layout<T>, codecs: BlockCodecs): T[] {
   const input = new AvroReader(file, 'Avro file')
   const { schema, codec: codecName, sync } = readHeader(input)
+  const checksum = isChecksum(sync) ? new SyncMarker() : undefined
+  checksum?.update(file.subarray(0, input.position - SYNC_BYTES))
   const read = resolved(layout, schema)
   const codec = blockCodec(codecName, codecs)
   const records: T[] = []
@@ -37,6 +40,7 @@ export function decodeContainer<T>(file: Uint8Array, layout: Layout<T>, codecs: 
     const rows = input.number()
     if (rows < 0) throw input.error(`a block of ${rows} records`, start)
     const packed = input.bytes()
+    checksum?.update(packed)
     if (!equal(input.take(SYNC_BYTES, 'a sync marker'), sync)) {
       throw input.error('the sync marker differs from the one of the header', input.position - SYNC_BYTES)
     }
@@ -50,12 +54,15 @@ export function decodeContainer<T>(file: Uint8Array, layout: Layout<T>, codecs: 
     }
     if (block.remaining > 0) throw block.error(`${block.remaining} bytes after the last of ${rows} records`)
   }
+  if (checksum !== undefined && !equal(checksum.finish(), sync)) {
+    throw input.error('the bytes do not have the checksum that the sync marker holds', 0)
+  }
   return records
 }
 
 /**
  * An Avro object container file with these records, in the order given. `compression` is zstd, snappy, deflate or none.
- * The sync marker is a hash of header and records: equal input gives equal bytes.
+ * The sync marker is a checksum of header and blocks: equal input gives equal bytes.
  */
 export function encodeContainer<T>(
   records: readonly T[],
@@ -179,7 +186,18 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i])
 }
 
-/** Four multiplicative hashes side by side. It only has to differ from what records hold, not to resist anyone. */
+/** The last bytes of a sync marker that is a checksum; those of other writers are random. */
+const CHECKSUM_MARK = 0x4c4b4c54
+const MARK_AT = SYNC_BYTES - 4
+
+function isChecksum(sync: Uint8Array): boolean {
+  return new DataView(sync.buffer, sync.byteOffset).getUint32(MARK_AT) === CHECKSUM_MARK
+}
+
+/**
+ * Four multiplicative hashes side by side, of which three make the marker: a bit that flipped changes the first for sure. It has to
+ * differ from what records hold and to find damage, not to resist anyone.
+ */
 class SyncMarker {
   readonly lanes: Uint32Array
 
@@ -203,7 +221,11 @@ class SyncMarker {
   finish(): Uint8Array {
     const marker = new Uint8Array(SYNC_BYTES)
     const view = new DataView(marker.buffer)
-    for (const [i, lane] of this.lanes.entries()) view.setUint32(i * 4, Math.imul(lane ^ (lane >>> 15), 0x2c1b3c6d))
+    const [a, b, c, d] = this.lanes as unknown as [number, number, number, number]
+    for (const [i, lane] of [a, b ^ d, c].entries()) {
+      view.setUint32(i * 4, Math.imul(lane ^ (lane >>> 15), 0x2c1b3c6d))
+    }
+    view.setUint32(MARK_AT, CHECKSUM_MARK)
     return marker
   }
 }

@@ -1,0 +1,104 @@
+import type { Scalar } from '../../formats/column/column.ts'
+import { compareScalars } from '../../formats/column/compare.ts'
+import type { DataFile, TableSchema } from '../../formats/meta/types.ts'
+import type { ParquetFooter } from '../../formats/parquet/file-read.ts'
+import type { Statistics } from '../../formats/parquet/footer.ts'
+import type { LeafNode } from '../../formats/parquet/schema-tree.ts'
+import { deserializeRow } from '../../formats/row/binary-row.ts'
+import type { DataType } from '../../formats/types/row-type.ts'
+import { TableError } from '../errors.ts'
+import { KEY_PREFIX, kvLayout } from '../plan/kv-layout.ts'
+
+/** `CORRUPT` when a file has not the length that the manifest gives. */
+export function checkBytes(path: string, { bytes }: Pick<DataFile, 'bytes'>, actual: number): void {
+  if (actual !== bytes) throw otherFile(path, 'a length of', actual, bytes)
+}
+
+/**
+ * `CORRUPT` when a data file is another one than its manifest describes: a copy of an older state, a file under the wrong name. Each page
+ * has a checksum, but nothing in a file says which one it is. Compared are what both sides know anyway: rows, the range of
+ * sequence numbers, the bounds of the first key column.
+ */
+export function checkIdentity(path: string, file: DataFile, schema: TableSchema, footer: ParquetFooter): void {
+  if (footer.rows !== file.rows) throw otherFile(path, 'a number of rows of', footer.rows, file.rows)
+  const { keys, fields, sequence } = kvLayout(schema)
+  const compare = (name: string, what: string, type: DataType, min: Scalar | null, max: Scalar | null) => {
+    const bounds = boundsOf(footer, name, type)
+    if (bounds === undefined || min === null || max === null) return
+    if (compareScalars(bounds.min, min) !== 0) throw otherFile(path, `a least ${what} of`, bounds.min, min)
+    if (compareScalars(bounds.max, max) !== 0) throw otherFile(path, `a greatest ${what} of`, bounds.max, max)
+  }
+  compare(fields[sequence]!.name, 'sequence number', fields[sequence]!.type, file.minSequence, file.maxSequence)
+  const key = keys[0]!
+  const types = keys.map(({ type }) => type)
+  const [min, max] = [file.minKey, file.maxKey].map((row) => deserializeRow(types, row)[0] ?? null)
+  const name = footer.tree.columns.some((column) => column.name === KEY_PREFIX + key.name)
+    ? KEY_PREFIX + key.name
+    : key.name
+  compare(name, `value of key column ${key.name}`, key.type, min!, max!)
+}
+
+function otherFile(path: string, what: string, actual: Scalar, expected: Scalar): TableError {
+  return new TableError(
+    'CORRUPT',
+    `${path} has ${what} ${shown(actual)}, its manifest says ${shown(expected)}: it is damaged, or another file lies under its name. Restore it from a copy, or go back to a snapshot that does not name it.`,
+    { path, expected, actual },
+  )
+}
+
+function shown(value: Scalar): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString() : String(value)
+}
+
+/** The bounds of a column over all row groups; undefined where one has none, where they may be cut short, or of other types. */
+function boundsOf(
+  { tree, metadata }: ParquetFooter,
+  name: string,
+  type: DataType,
+): { readonly min: Scalar; readonly max: Scalar } | undefined {
+  const column = tree.columns.find((candidate) => candidate.name === name)
+  const decode = decoderOf(type)
+  if (column?.kind !== 'leaf' || decode === undefined) return undefined
+  let [min, max]: (Scalar | undefined)[] = []
+  for (const { columns } of metadata.rowGroups) {
+    const statistics = columns[(column as LeafNode).index]!.metaData?.statistics
+    if (statistics === undefined || mayBeCut(statistics)) return undefined
+    const low = decode(statistics.minValue!)
+    const high = decode(statistics.maxValue!)
+    if (low === undefined || high === undefined) return undefined
+    if (min === undefined || compareScalars(low, min) < 0) min = low
+    if (max === undefined || compareScalars(high, max) > 0) max = high
+  }
+  return min === undefined || max === undefined ? undefined : { min, max }
+}
+
+/** Writers that do not say whether a bound is exact cut long ones only. */
+const SURELY_WHOLE = 16
+
+function mayBeCut({ minValue, maxValue, isMinValueExact, isMaxValueExact }: Statistics): boolean {
+  if (minValue === undefined || maxValue === undefined || isMinValueExact === false || isMaxValueExact === false) {
+    return true
+  }
+  return Math.max(minValue.length, maxValue.length) > SURELY_WHOLE && isMaxValueExact !== true
+}
+
+/** How bounds of a type are stored, for types that store them as they are. */
+function decoderOf({ kind }: DataType): ((bytes: Uint8Array) => Scalar | undefined) | undefined {
+  const view = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  switch (kind) {
+    case 'tinyint':
+    case 'smallint':
+    case 'int':
+    case 'date':
+      return (bytes) => (bytes.length === 4 ? view(bytes).getInt32(0, true) : undefined)
+    case 'bigint':
+      return (bytes) => (bytes.length === 8 ? view(bytes).getBigInt64(0, true) : undefined)
+    case 'char':
+    case 'varchar':
+    case 'binary':
+    case 'varbinary':
+      return (bytes) => bytes
+    default:
+      return undefined
+  }
+}
