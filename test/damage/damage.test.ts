@@ -6,9 +6,10 @@ const flips = Number(process.env.DAMAGE_FLIPS ?? 1)
 const seed = Number(process.env.DAMAGE_SEED ?? 1)
 
 /**
- * What nothing can tell from a table that was rolled back: its newest snapshot is gone. `check` sees that LATEST names it.
+ * What no reader can tell from a table that is meant to be so: the newest snapshot was rolled back, an option has another name. The
+ * JSON files of the format have no checksums: see docs/guarantees.md.
  */
-const rolledBack = /: snapshot-\d+ missing: /
+const looksMeant = /: snapshot-\d+ missing: |: (schema|snapshot)-\d+ bit /
 
 for (const name of subjectNames) {
   t.test(
@@ -18,7 +19,7 @@ for (const name of subjectNames) {
       const counts = (kind: string) => ({ flips: kind === 'manifest-list' ? 1 : flips, cuts: 1 })
       for (const [kind, outcome] of await runDamages(subject, counts, seed, { files: 2, others: 1 })) {
         t.same(
-          outcome.wrong.filter((label) => !rolledBack.test(label)),
+          outcome.wrong.filter((label) => !looksMeant.test(label)),
           [],
           `${kind}: ${outcome.damages} damages, no wrong rows`,
         )
