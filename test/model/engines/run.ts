@@ -27,6 +27,7 @@ export async function runEngine(model: ModelTable, seed: number, steps: number):
       await subject.take(step)
       await subject.check(true)
     }
+    await subject.checkChanges()
     await subject.checkFiles()
   } catch (error) {
     const history = done.map((step) => text(step)).join('\n')

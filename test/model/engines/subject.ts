@@ -10,6 +10,7 @@ import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { allFiles, changelogFilesOf, filesOfSnapshot, unnamedFiles } from '../../support/table-files.ts'
 import { openAlone } from '../../support/warehouses.ts'
 import { text } from './functions.ts'
+import { Listener, tellsTable } from './listener.ts'
 import { type Kind, type RowValues, rowOf, type Version } from './reference.ts'
 import type { Draw, ModelTable } from './tables.ts'
 
@@ -43,6 +44,8 @@ export class Subject {
   readonly options: Record<string, string>
   /** Rows show once they left level 0: in tables of first rows, and in those with deletion vectors. */
   readonly #lags: boolean
+  /** Reads the changes, where they make the table. */
+  readonly #listener: Listener | undefined
   #warehouse!: Warehouse
   #table!: Table
   /** All that was written shows. */
@@ -70,9 +73,12 @@ export class Subject {
       'sort-spill-threshold': one(['2', '20']),
       ...(draw.chance(0.3) && { 'compaction.force-up-level-0': 'true' }),
       ...(draw.chance(0.3) && { 'write-only': 'true' }),
+      ...(draw.chance(0.3) && { 'changelog-producer.row-deduplicate': 'true' }),
       ...(model.kinds === 'all' && { 'rowkind.field': 'op' }),
       ...model.fixed,
     }
+    const producer = this.options['changelog-producer']
+    this.#listener = tellsTable(producer, model.rules) ? new Listener(producer, Object.keys(model.columns)) : undefined
     this.#lags = this.options['deletion-vectors.enabled'] === 'true' || model.rules.engine === 'first-row'
   }
 
@@ -162,6 +168,7 @@ export class Subject {
         this.#settled ||= step.full
         return
       case 'expire':
+        await this.#listener?.listen(this.#table)
         await this.#table.expireSnapshots({ retainMax: step.keep, retainMin: 1, olderThan: Number.MAX_SAFE_INTEGER })
         return
       case 'reopen':
@@ -213,6 +220,7 @@ export class Subject {
       scanned.set(id as number, row)
     this.#compare('scan', expected, scanned)
     if (!thorough) return
+    await this.#listener?.listen(this.#table)
     for (let id = 0; id < KEYS; id++) {
       const row = (await this.#table.get({ id }, { columns })) as RowValues | undefined
       this.#compare('get', only(expected, id), row === undefined ? new Map() : new Map([[id, row]]))
@@ -240,6 +248,14 @@ export class Subject {
       )
       throw new Error(`${what}: key ${id}: ${texts.join('; ')}`)
     }
+  }
+
+  /** All is committed and compacted: the changes that were told make the table. */
+  async checkChanges(): Promise<void> {
+    const listener = this.#listener
+    await listener?.listen(this.#table)
+    if (listener === undefined || listener.missed) return
+    this.#compare('changes replayed', this.expected(), listener.rows)
   }
 
   /** Every file that a snapshot names is there, and none that nothing names. */
