@@ -59,17 +59,30 @@ export async function expireSnapshots(store: TableStore, pins: Pins, request: Ex
   let work = await loadWork(store, end, pins.ids(), changelogs)
   if (!request.dryRun) {
     if (changelogs.outlive) await keepChangelogs(store, work.ended)
-    if ((await snapshots.earliestHint()) !== end) await snapshots.writeEarliestHint(end)
+    await moveEarliest(store, end)
     // A tag or a pin made before EARLIEST moved is seen here; one made after it finds its snapshot expired.
     if (await changedSince(store, pins, work)) {
       work = await loadWork(store, end, pins.ids(), changelogs)
       if (changelogs.outlive) await keepChangelogs(store, work.ended)
     }
   }
-  if (work.plan !== undefined) await remover.remove(work.plan, work.ended)
+  if (work.plan !== undefined) {
+    if (!request.dryRun) await moveEarliest(store, end)
+    await remover.remove(work.plan, work.ended)
+  }
+  if (!request.dryRun) await moveEarliest(store, end)
   const { files, bytes } = remover
   const held = [...new Set([...heldBack, ...work.held])].sort((a, b) => a - b)
   return { expired: work.ended.map(({ id }) => id), files, bytes, earliest: end, heldBack: held }
+}
+
+/**
+ * Moves EARLIEST up to `end`, never back: another process that expires at the same time may have chosen a later end, and removed what is
+ * below it. What it wrote between our look and our rename is lost, so each looks again.
+ */
+async function moveEarliest({ snapshots }: TableStore, end: number): Promise<void> {
+  const hint = await snapshots.earliestHint()
+  if (hint === undefined || hint < end) await snapshots.writeEarliestHint(end)
 }
 
 /**

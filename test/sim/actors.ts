@@ -135,7 +135,9 @@ export async function scanner(
         for (let wait = below(random, 12); wait > 0; wait--) await pause()
       }
     } catch (error) {
-      if (!isTableError(error) || !['EXPIRED', 'NOT_FOUND'].includes(error.code)) throw error
+      const gone =
+        isTableError(error) && (['EXPIRED', 'NOT_FOUND'].includes(error.code) || error.details.missing === true)
+      if (!gone) throw error
       if (ledger.mayBeGone(chosen ?? first, process)) continue
       if (chosen !== undefined && !ledger.isLive(chosen) && rows.length === 0) continue
       throw new Error(`process ${process} lost snapshot ${chosen ?? `${first} or later`} that it was reading`, {

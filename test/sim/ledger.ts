@@ -1,5 +1,4 @@
 import { posix } from 'node:path'
-import { isTableError } from '../../engine/errors.ts'
 import type { MemoryFileSystem } from '../../engine/ports/memory-fs.ts'
 import type { TableView } from '../../engine/store/view.ts'
 import { parseSnapshotName, parseTagName } from '../../formats/meta/names.ts'
@@ -124,7 +123,7 @@ export class Ledger implements DiskWatcher {
     const source = this.#disk.openSource(path)
     const end = Number(Buffer.from(source.read(0, source.bytes)).toString())
     source.close()
-    this.counts.expired += end - this.#earliest
+    this.counts.expired += Math.max(0, end - this.#earliest)
     this.#earliest = Math.max(this.#earliest, end)
     this.#expiredBy.push({ end, process })
     if (end > this.latest) this.#fail(new Error(`EARLIEST moved to ${end}, the latest snapshot is ${this.latest}`))
@@ -198,14 +197,11 @@ export class Ledger implements DiskWatcher {
     this.#news.length = 0
     this.#newTag = undefined
     const { snapshots, tags } = this.#observer.store
-    const ids = await snapshots.ids().catch((error) => {
-      if (isTableError(error)) throw error
-      return []
-    })
+    // Of two processes that expire at once the slower one may have moved EARLIEST back when the power went.
+    const ids = (await snapshots.allIds()).filter((id) => id >= this.#earliest)
     const latest = ids.at(-1) ?? 0
     if (latest < this.#acknowledged)
       throw new Error(`snapshot ${this.#acknowledged} was acknowledged, ${latest} is the latest`)
-    this.#earliest = ids[0] ?? 1
     for (const id of [...this.#shown.keys()]) if (id > latest) this.#forget(id)
     for (const history of this.#lanes) history.rewind(latest)
     this.latest = latest

@@ -211,6 +211,28 @@ t.test('a tag made while expiry is on its way is spared, or finds its snapshot e
   await checkWhole(t, fs, store.paths.table, 'tag in a race')
 })
 
+t.test('EARLIEST does not move back when another process has expired more meanwhile', async (t) => {
+  const { fs, store } = goldenStore('uc_long')
+  const ids = await store.snapshots.ids()
+  let met = false
+  const ours = storeOver(
+    faultyFileSystem(fs, (_, text) => {
+      met ||= text.includes('/tag')
+      return 'pass'
+    }),
+    store.paths.table,
+  )
+  const readHint = ours.snapshots.earliestHint.bind(ours.snapshots)
+  // Ours has chosen its end; theirs comes in between and is done before ours looks at EARLIEST again.
+  ours.snapshots.earliestHint = async () => {
+    if (met) await store.snapshots.writeEarliestHint(ids.at(-1)!)
+    return readHint()
+  }
+  await keepLast(ours, ids.length - 1)
+  t.ok(met)
+  t.equal(await store.snapshots.earliestHint(), ids.at(-1))
+})
+
 t.test('damage of a snapshot that ends does not stop expiry, damage of one that stays does', async (t) => {
   const first = goldenStore('uc')
   const third = await first.store.snapshots.read(3)
