@@ -43,8 +43,8 @@ export interface WarehouseContext {
   readonly durable: boolean
   readonly tempDirectory: string
   readonly cacheBytes: number
-  /** False: every read of a range goes to the executor, however small. */
-  readonly smallReads?: boolean
+  /** False: every task goes to the executor, however small. */
+  readonly smallTasks?: boolean
   /** Writing tables of this process by path: see `TableState`. */
   readonly states: Map<string, Promise<TableState>>
   readonly logger: Logger | undefined
@@ -303,15 +303,14 @@ export class Warehouse {
   }
 
   #services(): TableServices {
-    const { clock, executor, durable, tempDirectory } = this.#context
-    const { smallReads } = this.#context
+    const { clock, executor, durable, tempDirectory, smallTasks } = this.#context
     return {
       clock,
       executor,
       blocks: this.#blocks,
       footers: footersIn(this.#blocks),
       pages: pagesIn(this.#blocks),
-      smallReads,
+      smallTasks,
       durable,
       tempDirectory,
     }

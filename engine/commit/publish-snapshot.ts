@@ -5,6 +5,7 @@ import type { ResolvedOptions } from '../options/resolve.ts'
 import { nextSnapshot, rowDelta } from '../plan/next-snapshot.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
+import { allEnded } from '../store/concurrent.ts'
 import type { ManifestWriter } from '../store/manifest-writer.ts'
 import type { Manifests } from '../store/manifests.ts'
 import type { PreparedFile } from '../store/publish.ts'
@@ -18,6 +19,8 @@ export interface CommitStore {
   readonly newestSchema: () => Promise<{ readonly id: number }>
   readonly manifests: Manifests
   readonly newManifestWriter: () => ManifestWriter
+  /** Makes the data files of changes durable that are not yet. */
+  readonly settle: (changes: SnapshotChanges) => Promise<void>
   readonly partitionFields: readonly Field[]
   readonly options: ResolvedOptions
   readonly clock: Clock
@@ -48,9 +51,11 @@ export interface SnapshotDraft {
 /**
  * Writes the manifests of a draft and publishes its snapshot, again after each lost race.
  *
- *   latest L ─▶ prepare ─▶ manifests, lists, file of the snapshot, side by side ─▶ link snapshot L+1 ─▶ sync, LATEST
- *       ▲                                                │ taken by another writer
- *       └──────────────────── wait ◀─────────────────────┘
+ *   latest L ─▶ prepare ─▶ manifests, lists, file of the snapshot ─▶ sync these and data files ─▶ link snapshot L+1 ─▶ sync, LATEST
+ *       ▲                                                                      │ taken by another writer
+ *       └─────────────────────────────── wait ◀────────────────────────────────┘
+ *
+ * All files are there before the first is synced: a journal of the file system then takes them in one go.
  *
  * Throws `CONFLICT` when the tries or `commit.timeout` run out, `POISONED` when it cannot be learnt whether the snapshot is
  * there, and what `prepare` throws. Unless it throws `POISONED`, either the snapshot is durable or nothing is visible.
@@ -109,9 +114,10 @@ async function build(
   store: CommitStore,
   draft: SnapshotDraft,
   latest: Snapshot | undefined,
-  { files, changelog, indexes }: SnapshotChanges,
+  all: SnapshotChanges,
   writer: ManifestWriter,
 ): Promise<Built> {
+  const { files, changelog, indexes } = all
   const { options, manifests, partitionFields, snapshots } = store
   const lists = latest === undefined ? undefined : await manifests.listsOf(latest)
   const previous = lists === undefined ? [] : [...lists.base, ...lists.delta]
@@ -127,33 +133,32 @@ async function build(
   const told = changelog.length === 0 ? undefined : await writer.writeManifests(changelog)
   const changes = told && { ...(await writer.writeList(told)), rows: rowDelta(changelog) }
   const index = indexes?.length ? await writer.writeIndexManifest(indexes) : undefined
-  const prepared = store.newestSchema().then(async ({ id: schemaId }): Promise<Built> => {
-    const snapshot = nextSnapshot(latest ?? null, {
-      kind: draft.kind,
-      schemaId,
-      user: draft.user,
-      identifier: draft.identifier,
-      nowMillis: store.clock.now(),
-      base,
-      delta,
-      deltaRows: rowDelta(files),
-      changelog: changes,
-      indexManifest: indexes && (index?.name ?? null),
-      properties: draft.properties,
-    })
-    return { snapshot, file: await snapshots.prepare(snapshot) }
+  const { id: schemaId } = await store.newestSchema()
+  const snapshot = nextSnapshot(latest ?? null, {
+    kind: draft.kind,
+    schemaId,
+    user: draft.user,
+    identifier: draft.identifier,
+    nowMillis: store.clock.now(),
+    base,
+    delta,
+    deltaRows: rowDelta(files),
+    changelog: changes,
+    indexManifest: indexes && (index?.name ?? null),
+    properties: draft.properties,
   })
+  const file = await snapshots.prepare(snapshot)
   try {
-    await Promise.all([prepared, writer.sync()])
+    await allEnded([file.sync(), writer.sync(), store.settle(all)])
   } catch (error) {
-    await prepared.then(({ file }) => file.drop()).catch(() => undefined)
+    await file.drop()
     throw error
   }
   manifests.keepList(base.name, base.bytes, kept)
   manifests.keepList(delta.name, delta.bytes, added)
   const [only] = added
   if (only !== undefined && added.length === 1) manifests.keep(only, files)
-  return prepared
+  return { snapshot, file }
 }
 
 async function publish(

@@ -32,6 +32,8 @@ export interface FileSystem {
   readFile(path: string): Promise<Uint8Array>
   /** Creates a file that must not exist (else EEXIST), writes all, and syncs it when `sync`. A failure leaves no file behind. */
   createFile(path: string, bytes: Uint8Array, options: { readonly sync: boolean }): Promise<void>
+  /** Makes the bytes of a file durable; ENOENT when absent. Its name becomes so with `syncDirectory`. */
+  syncFile(path: string): Promise<void>
   /** Hard link `to` → `from`; EEXIST when `to` is taken, never a replacement. */
   link(from: string, to: string): Promise<void>
   /** Replaces `to`. */
@@ -46,7 +48,7 @@ export interface FileSystem {
   list(path: string): Promise<readonly DirectoryEntry[]>
   /** Undefined when absent. */
   stat(path: string): Promise<FileStat | undefined>
-  /** Makes the entries of a folder durable. */
+  /** Makes the entries of a folder durable, and the names of the folders that it lies in. */
   syncDirectory(path: string): Promise<void>
   /** Canonical absolute path, symbolic links resolved. */
   realPath(path: string): Promise<string>

@@ -60,6 +60,11 @@ class MemoryFiles implements MemoryFileSystem {
     if (options.sync) file.durableBytes = file.bytes
   }
 
+  async syncFile(path: string): Promise<void> {
+    const file = this.#file(path, 'open')
+    file.durableBytes = file.bytes
+  }
+
   async link(from: string, to: string): Promise<void> {
     const file = this.#file(from, 'link')
     const { folder, name } = this.#parent(to, 'link')
@@ -116,7 +121,8 @@ class MemoryFiles implements MemoryFileSystem {
   }
 
   async syncDirectory(path: string): Promise<void> {
-    syncFolder(this.#folder(path, 'fsync'))
+    this.#folder(path, 'fsync')
+    this.#syncChain(path)
   }
 
   async realPath(path: string): Promise<string> {

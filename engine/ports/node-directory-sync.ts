@@ -1,13 +1,14 @@
-import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
+import { closeSync, fsync, fsyncSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { promisify } from 'node:util'
 import { fileErrorCode } from './file-error.ts'
 
 /** Makes entries of folders durable. */
 export interface DirectorySync {
-  /** fsync of one folder: its entries survive a power cut. */
-  syncOne(path: string): void
   /** The entries of `path`, and the path itself from the root down. */
   syncChain(path: string): void
+  /** The same, without waiting for the disk on this thread where only entries may have changed. */
+  syncLater(path: string): Promise<void>
 }
 
 /**
@@ -19,13 +20,19 @@ export interface DirectorySync {
 export function createDirectorySync(enabled: boolean): DirectorySync {
   const durable = new Map<string, string>()
 
-  function syncOne(path: string): void {
-    if (enabled) syncFolder(path)
-  }
-
   function syncChain(path: string): void {
     if (!enabled) return
     syncFolder(path)
+    syncAbove(path)
+  }
+
+  async function syncLater(path: string): Promise<void> {
+    if (!enabled) return
+    await syncFolderLater(path)
+    syncAbove(path)
+  }
+
+  function syncAbove(path: string): void {
     const seen: [path: string, identity: string][] = []
     let child = path
     let parent = dirname(child)
@@ -45,7 +52,7 @@ export function createDirectorySync(enabled: boolean): DirectorySync {
     for (const [folder, identity] of seen) durable.set(folder, identity)
   }
 
-  return { syncOne, syncChain }
+  return { syncChain, syncLater }
 }
 
 function syncFolder(path: string): void {
@@ -60,6 +67,21 @@ function syncFolder(path: string): void {
     if (!cannotSyncFolders(error)) throw error
   }
 }
+
+async function syncFolderLater(path: string): Promise<void> {
+  try {
+    const descriptor = openSync(path, 'r')
+    try {
+      await syncDescriptor(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch (error) {
+    if (!cannotSyncFolders(error)) throw error
+  }
+}
+
+const syncDescriptor = promisify(fsync)
 
 /** Some file systems, and Windows, have no fsync of a folder; their entries are durable by other means or not at all. */
 function cannotSyncFolders(error: unknown): boolean {

@@ -35,6 +35,9 @@ export function createNodeFileSystem(options: NodeFileSystemOptions = {}): FileS
   return {
     readFile: readWhole,
     createFile: (path, bytes, { sync: wanted }) => createWhole(path, bytes, sync && wanted),
+    syncFile: async (path) => {
+      if (sync) await syncThere(path)
+    },
     link: async (from, to) => linkSync(from, to),
     rename: async (from, to) => renameSync(from, to),
     unlink: (path) => promises.unlink(path),
@@ -53,7 +56,7 @@ export function createNodeFileSystem(options: NodeFileSystemOptions = {}): FileS
         throw error
       }
     },
-    syncDirectory: async (path) => directories.syncOne(path),
+    syncDirectory: (path) => directories.syncLater(path),
     realPath: async (path) => realpathSync.native(path),
     openSource: openNodeSource,
     createSink: (path) => createNodeSink(path, directories, sync),
@@ -106,6 +109,19 @@ async function createWhole(path: string, bytes: Uint8Array, sync: boolean): Prom
     // The name is ours (exclusive create), so removing it cannot hurt anyone; the first error is the one to report.
     await promises.unlink(path).catch(() => {})
     throw error
+  }
+}
+
+/**
+ * Opened again: what the system could not write meanwhile it tells the next that asks. For writing, since Windows syncs no
+ * other; a file has its bytes by then and gets no more.
+ */
+async function syncThere(path: string): Promise<void> {
+  const descriptor = openSync(path, 'r+')
+  try {
+    await syncFile(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

@@ -21,7 +21,12 @@ export async function mapLimited<T, R>(
       }
     }
   }
-  const outcomes = await Promise.allSettled(Array.from({ length: Math.min(limit, items.length) }, worker))
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  await allEnded(Array.from({ length: Math.min(limit, items.length) }, worker))
   return results
+}
+
+/** Resolves when all have; when one fails, its error is thrown once all have ended. */
+export async function allEnded(running: readonly Promise<unknown>[]): Promise<void> {
+  const outcomes = await Promise.allSettled(running)
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
 }

@@ -24,8 +24,11 @@ export interface DataFileOptions {
   readonly denseStats: boolean
 }
 
+/** Where data files are created. */
+type SinkFiles = Pick<FileSystem, 'createSink'>
+
 export interface DataWriterTarget {
-  readonly fs: FileSystem
+  readonly fs: SinkFiles
   readonly codecs: Codecs
   readonly folder: string
   readonly name: string
@@ -156,7 +159,7 @@ function keyCopies({ keys, values, firstValue }: KvLayout): ReadonlyMap<number, 
 }
 
 /** A new file whose errors are `TableError`s that name it: a full disk, a folder that may not be written. */
-function createNamedSink(fs: FileSystem, path: string): OpenSink {
+function createNamedSink(fs: SinkFiles, path: string): OpenSink {
   const sink = withPathSync(path, () => fs.createSink(path))
   return {
     get bytesWritten() {

@@ -8,6 +8,7 @@ import type { IndexEntry, ManifestEntry, ManifestFile } from '../../formats/meta
 import type { DataType } from '../../formats/types/row-type.ts'
 import type { FileSystem } from '../ports/file-system.ts'
 import type { Random } from '../ports/random.ts'
+import { allEnded } from './concurrent.ts'
 import { withPath } from './errors.ts'
 import { describeManifest } from './manifest-stats.ts'
 import { createUnique } from './publish.ts'
@@ -37,8 +38,8 @@ export interface WrittenFile {
 const MAX_PENDING_BYTES = 32 * 1024 * 1024
 
 /**
- * Writes the manifests of one attempt to commit. The files do not depend on each other, so they are written and synced side by
- * side: a call gives the name at once, `sync` waits for all and throws what failed. Nothing it writes is visible before a
+ * Writes the manifests of one attempt to commit. The files do not depend on each other, so they are written side by side, and
+ * synced together: a call gives the name at once, `sync` waits for all and throws what failed. Nothing it writes is visible before a
  * snapshot names it; an attempt that does not get there calls `abort`. Names hold one UUID and count up.
  */
 export class ManifestWriter {
@@ -96,7 +97,11 @@ export class ManifestWriter {
     const { fs, folder } = this.#options
     await this.#settled()
     if (this.#failure !== undefined) throw this.#failure.error
-    if (this.#written.length > 0) await withPath(folder, () => fs.syncDirectory(folder))
+    const folders = this.#written.length > 0 ? [folder] : []
+    await allEnded([
+      ...this.#written.map((path) => withPath(path, () => fs.syncFile(path))),
+      ...folders.map((path) => withPath(path, () => fs.syncDirectory(path))),
+    ])
   }
 
   /** Removes what was written; what cannot be removed is left to the orphans. Never after a publish with unknown outcome. */
@@ -129,7 +134,7 @@ export class ManifestWriter {
 
   #start(path: string, bytes: Uint8Array): void {
     this.#pendingBytes += bytes.length
-    const writing = createUnique(this.#options.fs, path, bytes)
+    const writing = createUnique(this.#options.fs, path, bytes, { sync: false })
       .catch((error: unknown) => {
         this.#failure ??= { error }
       })

@@ -4,7 +4,7 @@ import { TableError } from '../errors.ts'
 import { fileErrorCode } from '../ports/file-error.ts'
 import type { FileSystem } from '../ports/file-system.ts'
 import type { Random } from '../ports/random.ts'
-import { toTableError } from './errors.ts'
+import { toTableError, withPath } from './errors.ts'
 
 /**
  * What the three ways to write a file of a table need.
@@ -22,19 +22,26 @@ export interface Publisher {
 }
 
 /**
- * Creates a file under a unique name, with its folder when absent. Only the bytes are durable: whoever publishes the file
- * that names this one calls `fs.syncDirectory` once for all of them.
+ * Creates a file under a unique name, with its folder when absent. Only the bytes are durable, without `sync` not even these: whoever
+ * publishes the file that names this one calls `fs.syncDirectory` once for all of them.
  */
-export async function createUnique(fs: FileSystem, path: string, bytes: Uint8Array): Promise<void> {
+export async function createUnique(
+  fs: FileSystem,
+  path: string,
+  bytes: Uint8Array,
+  { sync }: { readonly sync: boolean } = { sync: true },
+): Promise<void> {
   try {
-    await createWithFolder(fs, path, bytes)
+    await createWithFolder(fs, path, bytes, sync)
   } catch (error) {
     throw toTableError(error, path)
   }
 }
 
-/** A file that lies ready, durable, under a name that no reader sees. */
+/** A file that lies ready under a name that no reader sees. */
 export interface PreparedFile {
+  /** Makes its bytes durable: before `publish`. */
+  sync(): Promise<void>
   /**
    * Gives the file its name: `taken` when that is taken, and nothing has changed. An error thrown with `details.outcome ===
    * 'unknown'` may have published the file: read the name to learn it. After any other error it was not. `beside` runs once the
@@ -49,13 +56,14 @@ export interface PreparedFile {
 export async function prepareOnce({ fs, random }: Publisher, path: string, bytes: Uint8Array): Promise<PreparedFile> {
   const temporary = temporaryPath(path, random)
   try {
-    await createWithFolder(fs, temporary, bytes)
+    await createWithFolder(fs, temporary, bytes, false)
   } catch (error) {
     throw toTableError(error, temporary)
   }
   // A temporary file that stays is hidden from every reader and goes with the orphans.
   const drop = () => fs.unlink(temporary).catch(() => undefined)
   return {
+    sync: () => withPath(temporary, () => fs.syncFile(temporary)),
     drop,
     async publish(beside) {
       let others: Promise<unknown> | undefined
@@ -78,6 +86,12 @@ export async function publishOnce(
   bytes: Uint8Array,
 ): Promise<'published' | 'taken'> {
   const file = await prepareOnce(publisher, path, bytes)
+  try {
+    await file.sync()
+  } catch (error) {
+    await file.drop()
+    throw error
+  }
   return file.publish()
 }
 
@@ -116,13 +130,17 @@ function temporaryPath(path: string, random: Random): string {
   return posix.join(posix.dirname(path), temporaryName(posix.basename(path), random.uuid()))
 }
 
-async function createWithFolder(fs: FileSystem, path: string, bytes: Uint8Array, sync = true): Promise<void> {
-  try {
-    await fs.createFile(path, bytes, { sync })
-  } catch (error) {
-    if (fileErrorCode(error) !== 'ENOENT') throw error
-    await fs.makeDirectory(posix.dirname(path))
-    await fs.createFile(path, bytes, { sync })
+const MAKE_FOLDER_ATTEMPTS = 3
+
+async function createWithFolder(fs: FileSystem, path: string, bytes: Uint8Array, sync: boolean): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await fs.createFile(path, bytes, { sync })
+    } catch (error) {
+      // Expiry may remove an empty folder between the two calls: then it is made again.
+      if (fileErrorCode(error) !== 'ENOENT' || attempt === MAKE_FOLDER_ATTEMPTS) throw error
+      await fs.makeDirectory(posix.dirname(path))
+    }
   }
 }
 

@@ -13,7 +13,7 @@ const CHECK_ROWS = 1000
  * `targetBytes` of compressed bytes, written or estimated.
  */
 export class RollingWriter {
-  readonly #fs: FileSystem
+  readonly #fs: Pick<FileSystem, 'unlink'>
   readonly #folder: string
   readonly #targetBytes: number
   readonly #open: () => DataWriter
@@ -21,7 +21,7 @@ export class RollingWriter {
   readonly #names: string[] = []
   #current: DataWriter | undefined
 
-  constructor(fs: FileSystem, folder: string, targetBytes: number, open: () => DataWriter) {
+  constructor(fs: Pick<FileSystem, 'unlink'>, folder: string, targetBytes: number, open: () => DataWriter) {
     this.#fs = fs
     this.#folder = folder
     this.#targetBytes = targetBytes

@@ -136,6 +136,7 @@ export class Snapshots {
     const bytes = printSnapshot(snapshot)
     const file = await prepareOnce(this.#publisher, this.path(snapshot.id), bytes)
     return {
+      sync: file.sync,
       drop: file.drop,
       publish: async () => {
         const outcome = await file.publish(() => this.#keep(snapshot, bytes.length))

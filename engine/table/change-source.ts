@@ -35,7 +35,7 @@ export class ChangeSource {
         executor: services.executor,
         table: core.taskTable,
         columns,
-        here: services.smallReads === false ? undefined : core.taskContext,
+        here: services.smallTasks === false ? undefined : core.taskContext,
         signal,
       }
       for (const { partition, bucket, file } of entries) {

@@ -76,6 +76,7 @@ export class Committer {
       newestSchema: () => core.newestSchema('commit'),
       manifests: store.manifests,
       newManifestWriter: () => manifestWriter(store, schema),
+      settle: ({ files, changelog }) => core.unsynced.settle([...files, ...changelog].map(({ file }) => file.name)),
       partitionFields: partitionFields(schema),
       options,
       clock: services.clock,

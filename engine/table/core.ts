@@ -20,6 +20,7 @@ import { type DataPaths, indexFolder } from '../store/paths.ts'
 import { Pins } from '../store/pins.ts'
 import type { PageShelves } from '../store/shelf.ts'
 import { dataPathsOf, type TableStore } from '../store/table-store.ts'
+import { Unsynced } from '../store/unsynced.ts'
 import { advanceView, type BucketView, bucketOf, bucketsOf, loadView, type TableView } from '../store/view.ts'
 import type { TaskContext } from '../tasks/context.ts'
 import type { TaskExecutor } from '../tasks/submit.ts'
@@ -37,8 +38,8 @@ export interface TableServices {
   readonly footers: FooterCache
   /** Pages of ranges that were read on this thread, in the same memory. */
   readonly pages: PageShelves
-  /** False: every read of a range goes to the executor. */
-  readonly smallReads?: boolean | undefined
+  /** False: every task goes to the executor, however small. */
+  readonly smallTasks?: boolean | undefined
   readonly durable: boolean
   readonly tempDirectory: string
 }
@@ -61,6 +62,8 @@ export class TableCore {
   readonly compareKeys: KeyCompare
   readonly dataPaths: DataPaths
   readonly pins = new Pins()
+  /** Data files of small flushes on their way to the disk. */
+  readonly unsynced: Unsynced
   readonly filePins = new FilePins()
   readonly tasks = new TaskFiles()
   readonly events = new TableEmitter()
@@ -79,6 +82,7 @@ export class TableCore {
   private constructor(name: string, store: TableStore, services: TableServices, schema: TableSchema) {
     this.name = name
     this.store = store
+    this.unsynced = new Unsynced(store)
     this.services = services
     this.schema = schema
     this.#newestSchema = schema.id
@@ -277,6 +281,7 @@ export class TableCore {
   removeUnnamed(folder: string, files: readonly MadeFile[]): void {
     for (const file of files) {
       const path = this.pathOf(folder, file)
+      this.unsynced.forget(file.name)
       this.filePins.whenFree(path, () => {
         const removal = this.store.fs.unlink(path).then(
           () => undefined,

@@ -141,7 +141,7 @@ function bucketScan(core: TableCore, request: ScanRequest, wanted: () => number)
     where: request.where,
     reverse: request.reverse,
     atOnce: Math.min(core.services.executor.threads, MOST_AT_ONCE),
-    here: core.services.smallReads === false ? undefined : core.taskContext,
+    here: core.services.smallTasks === false ? undefined : core.taskContext,
     wanted,
     signal: request.signal,
     onRead: ({ stats }) => request.onStats?.(stats),

@@ -8,6 +8,7 @@ import { type ExpireOverrides, type ExpireRequest, expireRequest } from '../upke
 import { Expiry } from '../upkeep/expiry.ts'
 import { type OrphanOptions, type OrphanResult, orphanLimit, removeOrphans } from '../upkeep/orphans.ts'
 import { BucketWriter } from '../write/bucket-writer.ts'
+import { flushHere } from '../write/flush-here.ts'
 import { createRouter } from '../write/route.ts'
 import { TableWriter } from '../write/writer.ts'
 import { bucketCountError, unmarkedError } from './commit-errors.ts'
@@ -59,6 +60,7 @@ export class TableState {
       },
       stall: (bucket) => this.compactions.stall(bucket, options['num-sorted-run.stop-trigger']),
       landed: (bucket) => this.compactions.trigger(bucket),
+      flushHere: services.smallTasks === false ? undefined : (task) => flushHere(task, core.taskContext, core.unsynced),
       removeFiles: (bucket, files) => core.removeUnnamed(bucket.folder, files),
       runTask: (bucket, fileUuid, run) => core.runTask(bucket.folder, fileUuid, run),
     })

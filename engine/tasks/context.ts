@@ -4,9 +4,14 @@ import type { FileSystem } from '../ports/file-system.ts'
 import type { FooterCache } from '../store/data-reader.ts'
 import { type PageShelves, Shelf } from '../store/shelf.ts'
 
+/** The part of a file system that writes data files. */
+export type OutputFiles = Pick<FileSystem, 'createSink' | 'unlink'>
+
 /** What a task may use beside its descriptor: ports and codecs of the thread it runs on. */
 export interface TaskContext {
   readonly fs: FileSystem
+  /** Where data files are written; `fs` when left out. */
+  readonly output?: OutputFiles | undefined
   readonly clock: Clock
   readonly codecs: Codecs
   /** Taken between two windows: lets the event loop breathe that the task shares with others, or more urgent tasks on its thread. */

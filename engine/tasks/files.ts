@@ -15,7 +15,7 @@ import { indexFolder, inside } from '../store/paths.ts'
 import { RollingWriter } from '../store/rolling-writer.ts'
 import type { PageShelves } from '../store/shelf.ts'
 import { readVector } from '../store/vectors.ts'
-import type { TaskContext } from './context.ts'
+import type { OutputFiles, TaskContext } from './context.ts'
 import type { TaskTable } from './task.ts'
 
 /** What to leave out of a data file; see `DataFileRead`. */
@@ -115,9 +115,13 @@ export class BucketFiles {
     this.pagesDecoded += reader.pagesDecoded
   }
 
+  get #output(): OutputFiles {
+    return this.context.output ?? this.context.fs
+  }
+
   /** Removes files that a task wrote and nobody has heard of. */
   async remove(files: readonly DataFile[]): Promise<void> {
-    for (const file of files) await this.context.fs.unlink(`${this.#folder}/${file.name}`).catch(() => undefined)
+    for (const file of files) await this.#output.unlink(`${this.#folder}/${file.name}`).catch(() => undefined)
   }
 
   /** A writer of new files at a level. */
@@ -131,7 +135,8 @@ export class BucketFiles {
   }
 
   #roll(level: number, source: 'append' | 'compact', prefix: string, optionsOf: typeof dataFileOptions): RollingWriter {
-    const { fs, codecs, clock } = this.context
+    const { codecs, clock } = this.context
+    const fs = this.#output
     const { schema, durable } = this.table
     const options = optionsOf(schema, this.options, level)
     return new RollingWriter(fs, this.#folder, this.options['target-file-size'], () => {

@@ -27,6 +27,8 @@ export interface WriterHost {
   readonly stall: (bucket: BucketWriter) => Promise<void>
   readonly landed: (bucket: BucketWriter, files: readonly DataFile[]) => void
   readonly removeFiles: (bucket: BucketWriter, files: readonly DataFile[]) => void
+  /** The result of a flush that needs no thread; undefined for one that does. */
+  readonly flushHere?: ((task: FlushTask) => Promise<FilesResult | undefined>) | undefined
   /** Runs a task that writes files with this UUID; removes what it may have left when it fails. */
   readonly runTask: <T>(bucket: BucketWriter, fileUuid: string, run: () => Promise<T>) => Promise<T>
 }
@@ -207,10 +209,13 @@ export class TableWriter {
     bucket: BucketWriter,
     work: Pick<FlushTask, 'kind' | 'rows'> | Pick<RenumberTask, 'kind' | 'files' | 'changelog' | 'offset'>,
   ): Promise<FlushedFiles> {
-    const { executor, random, taskTable, runTask } = this.#host
+    const { executor, random, taskTable, flushHere, runTask } = this.#host
     const fileUuid = random.uuid()
-    const common = { table: taskTable(), folder: bucket.folder, fileUuid, cancel: newCancelFlag() }
-    return runTask(bucket, fileUuid, () => submit(executor, { ...work, ...common }))
+    const task = { ...work, table: taskTable(), folder: bucket.folder, fileUuid, cancel: newCancelFlag() }
+    return runTask(bucket, fileUuid, async () => {
+      const here = task.kind === 'flush' ? await flushHere?.(task) : undefined
+      return here ?? (await submit(executor, task))
+    })
   }
 }
 

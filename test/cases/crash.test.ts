@@ -118,13 +118,12 @@ t.test(
       t.ok(at > 0 && at < link, `${what} is synced at ${at}, before the link at ${link}`)
       return at
     }
-    const data = sync(/bucket-\d+\/data-[^>]*>/, 'a data file')
+    sync(/bucket-\d+\/data-[^>]*>/, 'a data file')
     sync(/bucket-\d+>/, 'the folder of a new bucket')
-    const manifest = sync(/manifest\/manifest-(?!list)[^>]*>/, 'the manifest')
-    const list = sync(/manifest\/manifest-list-[^>]*>/, 'a manifest list')
+    sync(/manifest\/manifest-(?!list)[^>]*>/, 'the manifest')
+    sync(/manifest\/manifest-list-[^>]*>/, 'a manifest list')
     sync(/\/manifest>/, 'the manifest folder')
-    const temporary = sync(/snapshot\/\.snapshot-1[^>]*>/, 'the temporary file of the snapshot')
-    t.ok(data < manifest && manifest < temporary && list < temporary)
+    sync(/snapshot\/\.snapshot-1[^>]*>/, 'the temporary file of the snapshot')
     const folder =
       all.find(({ at, line }) => at > link && /f(data)?sync\(/.test(line) && /\/snapshot>/.test(line))?.at ?? -1
     const answered = last(/write\(1/, '"0\\n"')
@@ -231,7 +230,7 @@ t.test('C096 a data file that cannot be written is not left behind, and no other
       }
     },
   }
-  const warehouse = openAlone(path, { fs })
+  const warehouse = openAlone(path, { fs, smallTasks: false })
   const table = await warehouse.createTable('db.t', definition)
   const bucket = join(path, 'db.db', 't', 'bucket-0')
   mkdirSync(bucket, { recursive: true })

@@ -54,6 +54,7 @@ async function place(path: string, files: readonly Placed[]): Promise<void> {
       newestSchema: async () => schema,
       manifests: store.manifests,
       newManifestWriter: () => manifestWriter(store, schema),
+      settle: async () => undefined,
       partitionFields: [],
       options: resolve(schema.options),
       clock: nodeClock,

@@ -155,6 +155,20 @@ export function fileSystemContract(
     source.close()
   })
 
+  promise('a file can be synced after it was created', async (fs, root, t) => {
+    await fs.createFile(`${root}/a`, text('abc'), { sync: false })
+    await t.resolves(fs.syncFile(`${root}/a`))
+    t.same(await fs.readFile(`${root}/a`), text('abc'))
+  })
+
+  promise('a file is read whole, whatever its size', async (fs, root, t) => {
+    for (const size of [0, 1, 64 * 1024 - 1, 64 * 1024, 64 * 1024 + 1, 300_000]) {
+      const bytes = new Uint8Array(size).map((_, at) => at * 7)
+      await fs.createFile(`${root}/${size}`, bytes, { sync: true })
+      t.equal(Buffer.compare(await fs.readFile(`${root}/${size}`), bytes), 0, `${size} bytes`)
+    }
+  })
+
   promise('a folder can be synced', async (fs, root, t) => {
     await t.resolves(fs.syncDirectory(root))
   })

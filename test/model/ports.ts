@@ -93,6 +93,7 @@ export class ProcessFiles implements FileSystem {
   readFile = async (path: string): Promise<Uint8Array> => this.#live.readFile(path)
   createFile = async (path: string, bytes: Uint8Array, options: { readonly sync: boolean }): Promise<void> =>
     this.#live.createFile(path, bytes, options)
+  syncFile = async (path: string): Promise<void> => this.#live.syncFile(path)
   rename = async (from: string, to: string): Promise<void> => this.#live.rename(from, to)
   unlink = async (path: string): Promise<void> => this.#live.unlink(path)
   removeDirectory = async (path: string): Promise<void> => this.#live.removeDirectory(path)

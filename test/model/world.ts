@@ -716,6 +716,8 @@ export class World {
       executor,
       readOnly: false,
       durable: false,
+      // Flushes on this thread do not fail as those of the executor do: so every other process has them.
+      smallTasks: this.#generation % 2 === 0,
       tempDirectory,
       cacheBytes: 1 << 20,
       states,

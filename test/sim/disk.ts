@@ -70,6 +70,7 @@ export class Disk {
     return {
       readFile: (path) => call('read', path, (fs) => fs.readFile(path)),
       createFile: (path, bytes, options) => call('create', path, (fs) => fs.createFile(path, bytes, options)),
+      syncFile: (path) => call('fsync', path, (fs) => fs.syncFile(path)),
       link: (from, to) =>
         call('link', to, async (fs) => {
           await fs.link(from, to)

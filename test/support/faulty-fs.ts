@@ -41,6 +41,7 @@ export function faultyFileSystem(
     calls,
     readFile: (path) => around('read', path, () => fs.readFile(path)),
     createFile: (path, bytes, options) => around('create', path, () => fs.createFile(path, bytes, options)),
+    syncFile: (path) => around('fsync', path, () => fs.syncFile(path)),
     link: (from, to) => around('link', to, () => fs.link(from, to)),
     rename: (from, to) => around('rename', to, () => fs.rename(from, to)),
     unlink: (path) => around('unlink', path, () => fs.unlink(path)),

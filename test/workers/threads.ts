@@ -30,6 +30,7 @@ export function placeIn(folder: string): Place {
 /** A warehouse on a pool of threads that fail on demand. It shares no state with others. */
 export function openFaulty(place: Place, options: Partial<PoolOptions> = {}): Warehouse {
   return new Warehouse(place.path, {
+    smallTasks: false,
     fs: createNodeFileSystem({ sync: false }),
     clock: nodeClock,
     random: nodeRandom,

@@ -32,7 +32,7 @@ function shortStretches(reads: ReadTask[]): TaskExecutor {
 }
 
 async function tableOf(path: string, reads: ReadTask[]) {
-  const warehouse = openAlone(path, { executor: shortStretches(reads), smallReads: false })
+  const warehouse = openAlone(path, { executor: shortStretches(reads), smallTasks: false })
   const table = await warehouse.createTable('db.t', {
     fields,
     primaryKey: ['id'],
@@ -223,7 +223,7 @@ t.test(
 
 t.test('a reverse merge comes up for air where the files name a key', async (t) => {
   const reads: ReadTask[] = []
-  const warehouse = openAlone(t.testdir(), { executor: shortStretches(reads), smallReads: false })
+  const warehouse = openAlone(t.testdir(), { executor: shortStretches(reads), smallTasks: false })
   const table = await warehouse.createTable('db.t', {
     fields,
     primaryKey: ['id'],
@@ -293,7 +293,7 @@ t.test(
         }
       },
     }
-    const warehouse = openAlone(t.testdir(), { executor, smallReads: false })
+    const warehouse = openAlone(t.testdir(), { executor, smallTasks: false })
     const table = await warehouse.createTable('db.t', {
       fields,
       primaryKey: ['id'],

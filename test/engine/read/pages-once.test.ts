@@ -43,7 +43,7 @@ async function countingExecutor(maxRows: number, shelf: Shelf | undefined) {
 }
 
 async function overlappingRuns(path: string, executor: TaskExecutor) {
-  const warehouse = openAlone(path, { executor, smallReads: false })
+  const warehouse = openAlone(path, { executor, smallTasks: false })
   const table = await warehouse.createTable('db.t', {
     fields: { id: type.int(), n: type.int().nullable(), text: type.string() },
     primaryKey: ['id'],

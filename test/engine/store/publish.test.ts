@@ -26,15 +26,19 @@ t.test('a taken name is reported and stays as it is', async (t) => {
   t.same(await names(fs, '/t'), ['snapshot-1'])
 })
 
+/** A folder is meant where a path ends; else all that begins so. */
+const fails = (text: string, call: string) => (call.endsWith('/t') ? text === call : text.startsWith(call))
+
 t.test('an error before the link publishes nothing; from the link on the outcome is unknown', async (t) => {
   for (const [call, unknown] of [
     ['create', false],
+    ['fsync /t/', false],
     ['link', true],
-    ['fsync', true],
+    ['fsync /t', true],
   ] as const) {
     const fs = createMemoryFileSystem()
     await fs.makeDirectory('/t')
-    const faulty = faultyFileSystem(fs, (_, text) => (text.startsWith(call) ? 'fail' : 'pass'), 'ENOSPC')
+    const faulty = faultyFileSystem(fs, (_, text) => (fails(text, call) ? 'fail' : 'pass'), 'ENOSPC')
     const publishing = publishOnce({ fs: faulty, random: seededRandom(1) }, '/t/snapshot-1', text('x'))
     const error = await publishing.then(
       () => undefined,

@@ -84,14 +84,19 @@ t.test('a commit lists no folder and reads no manifest back, and so does what fo
   for (let k = 0; k < 3; k++) await commit(k)
   take()
   await commit(3)
-  const calls = take().filter((call) => !call.includes('bucket-0'))
+  const all = take()
+  t.strictSame(
+    all.filter((call) => call.includes('bucket-0')),
+    ['create bucket-0/data-U-0.parquet', 'fsync bucket-0/data-U-0.parquet', 'fsync bucket-0'],
+  )
+  const calls = all.filter((call) => !call.includes('bucket-0'))
   t.strictSame(
     calls.filter((call) => /^(list|read) /.test(call)),
     [],
   )
   const counts = (kind: string) => calls.filter((call) => call.startsWith(`${kind} `)).length
   t.equal(counts('create'), 5, 'a manifest, two lists, the snapshot, LATEST')
-  t.equal(counts('fsync'), 2, 'the folders of manifests and of snapshots')
+  t.equal(counts('fsync'), 6, 'each but LATEST, and the folders of manifests and of snapshots')
   t.equal(counts('link'), 1)
   await warehouse.close()
 })
@@ -107,10 +112,17 @@ t.test('nothing has its name before all that it names is durable', async (t) => 
   const linked = calls.indexOf('link snapshot/snapshot-1')
   const at = (pattern: RegExp) => calls.findLastIndex((call) => pattern.test(call))
   t.ok(at(/^fsync bucket-0\/data-U-0\.parquet$/) < linked)
+  t.ok(at(/^fsync bucket-0$/) < linked)
   t.ok(at(/^create manifest/) < calls.indexOf('fsync manifest'))
-  t.ok(calls.indexOf('fsync manifest') < linked)
-  t.ok(at(/^create snapshot\/\.snapshot-1/) < linked)
-  t.ok(linked < calls.indexOf('fsync snapshot'))
+  t.ok(at(/^fsync manifest/) < linked)
+  for (const call of calls.filter((call) => call.startsWith('create manifest/'))) {
+    t.ok(calls.includes(call.replace('create', 'fsync')), call)
+  }
+  t.ok(at(/^create snapshot\/\.snapshot-1/) < at(/^fsync snapshot\/\.snapshot-1/))
+  t.ok(at(/^fsync snapshot\/\.snapshot-1/) < linked)
+  const firstSync = calls.findIndex((call) => call.startsWith('fsync bucket-0') || call.startsWith('fsync manifest'))
+  t.ok(at(/^create (bucket-0|manifest|snapshot\/\.snapshot-1)/) < firstSync, 'all are there before one is synced')
+  t.ok(linked < calls.indexOf('fsync snapshot', linked))
   t.ok(linked < at(/^rename snapshot\/LATEST/), 'the hint never runs ahead')
   await warehouse.close()
 })
