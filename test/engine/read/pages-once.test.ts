@@ -63,7 +63,7 @@ async function overlappingRuns(path: string, executor: TaskExecutor) {
 /** Pages that have to be inflated, in one stretch. */
 async function pagesOf(path: string): Promise<number> {
   const { executor, calls } = await countingExecutor(RUNS * ROWS, new Shelf())
-  const warehouse = openAlone(path, { executor, smallReads: false })
+  const warehouse = openAlone(path, { executor, smallTasks: false })
   const table = await warehouse.table('db.t')
   for await (const _ of table.scan());
   assert(calls.decompress > RUNS * (ROWS / PAGE_ROWS), `${calls.decompress} pages`)
