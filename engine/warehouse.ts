@@ -1,6 +1,5 @@
 import type { Codecs } from '../formats/compress/codec.ts'
 import type { TableSchema } from '../formats/meta/types.ts'
-import { printType } from '../formats/types/parse.ts'
 import type { AutoCommit } from './api/calls.ts'
 import { type AnyTableDefinition, type TableDefinition, toTableSchema, valueForms } from './api/definition.ts'
 import type { Fields, InputRow, KeyNames, KeyOf, RowOf } from './api/fields.ts'
@@ -12,7 +11,7 @@ import type { FileSystem } from './ports/file-system.ts'
 import type { Random } from './ports/random.ts'
 import { footersIn, type PointCache, pagesIn } from './store/blocks.ts'
 import { Cache } from './store/cache.ts'
-import { openTableStore } from './store/table-store.ts'
+import { openTableStore, type TableStore } from './store/table-store.ts'
 import {
   createDatabase,
   dropTable,
@@ -26,10 +25,13 @@ import {
 import { checkLimits } from './table/auto-commit.ts'
 import { TableCore, type TableServices } from './table/core.ts'
 import { defaultsOf } from './table/encode.ts'
+import { checkSameShape } from './table/same-shape.ts'
 import { TableState, uncommittedError } from './table/state.ts'
 import { Table } from './table/table.ts'
 import { SharedExecutor } from './tasks/shared-executor.ts'
 import type { TaskExecutor } from './tasks/submit.ts'
+import { type CheckLevel, checkStore, type TableCheck } from './upkeep/check.ts'
+import { type RepairResult, repairStore } from './upkeep/repair.ts'
 
 /** Ports and settings of a warehouse, all decided. */
 export interface WarehouseContext {
@@ -158,9 +160,7 @@ export class Warehouse {
     if (readOnly) throw readOnlyError(`${name} cannot be dropped`, { table: name })
     const folder = tableFolder(this.path, parseTableName(name))
     if (!(await tableExists(fs, folder))) throw notFound(name)
-    if (states.has(await fs.realPath(folder))) {
-      throw new TableError('INVALID', `${name} is open in this process. Close its handles first.`, { table: name })
-    }
+    if (states.has(await fs.realPath(folder))) throw openError(name)
     await dropTable(fs, random, folder)
   }
 
@@ -175,6 +175,40 @@ export class Warehouse {
     const dryRun = options.dryRun === true
     if (readOnly && !dryRun) throw readOnlyError('Nothing can be removed', { path: this.path })
     return removeDropped(fs, this.path, dryRun)
+  }
+
+  /**
+   * Looks at every file of a table, also of one that cannot be opened, and lists those that are damaged or missing, with what they are
+   * needed for. `metadata` reads no pages; `data` reads each page once, on the calling thread.
+   */
+  async checkTable(name: string, options: { readonly level?: CheckLevel } = {}): Promise<TableCheck> {
+    checkCall('checkTable', options, { level: 'any' })
+    return checkStore(await this.#storeOf(name), options.level ?? 'data')
+  }
+
+  /**
+   * Goes back to the newest snapshot that `checkTable` finds whole. Says what it would do; with `dryRun: false` it does it: later
+   * snapshots move to the folder `damaged` of the table, nothing is deleted. Close the table's handles, and stop other writers, first.
+   */
+  async repairTable(
+    name: string,
+    options: { readonly level?: CheckLevel; readonly dryRun?: boolean; readonly force?: boolean } = {},
+  ): Promise<RepairResult> {
+    checkCall('repairTable', options, { level: 'any', dryRun: 'flag', force: 'flag' })
+    const { level = 'data', dryRun = true, force = false } = options
+    const { states, clock, readOnly } = this.#context
+    const store = await this.#storeOf(name)
+    if (!dryRun && readOnly) throw readOnlyError(`${name} cannot be repaired`, { table: name })
+    if (!dryRun && states.has(store.paths.table)) throw openError(name)
+    return repairStore(store, { level, dryRun, force, nowMillis: clock.now() })
+  }
+
+  async #storeOf(name: string): Promise<TableStore> {
+    this.#checkOpen()
+    const { fs, random, codecs } = this.#context
+    const path = await realPathIfThere(fs, tableFolder(this.path, parseTableName(name)))
+    if (path === undefined || !(await tableExists(fs, path))) throw notFound(name)
+    return openTableStore({ fs, random }, codecs, path)
   }
 
   /** Closes every table that is open. Rejects, and closes nothing, when one has rows that are not committed. */
@@ -356,32 +390,12 @@ function readOnlyError(refused: string, details: ErrorDetails): TableError {
   return new TableError('INVALID', `${refused}: the warehouse was opened with readOnly. Open it without.`, details)
 }
 
+function openError(name: string): TableError {
+  return new TableError('INVALID', `${name} is open in this process. Close its handles first.`, { table: name })
+}
+
 function notFound(name: string): TableError {
   return new TableError('NOT_FOUND', `There is no table ${name}. Create it with createTable(), or look at tables().`, {
     table: name,
   })
-}
-
-/** `INVALID` when a stored table is another one than a definition describes. */
-function checkSameShape(name: string, stored: TableSchema, defined: TableSchema): void {
-  const shape = (schema: TableSchema) => ({
-    columns: schema.fields.map((field) => `${field.name} ${typeText(field.type)}`),
-    'primary key': schema.primaryKeys,
-    'partition keys': schema.partitionKeys,
-  })
-  const [there, wanted] = [shape(stored), shape(defined)]
-  for (const part of ['columns', 'primary key', 'partition keys'] as const) {
-    const [expected, actual] = [there[part].join(', '), wanted[part].join(', ')]
-    if (expected === actual) continue
-    throw new TableError(
-      'INVALID',
-      `Table ${name} exists with other ${part}: it has ${expected}, the definition says ${actual}. Change the definition, or choose another name.`,
-      { table: name, expected, actual },
-    )
-  }
-}
-
-/** Types as text without the ids of nested fields, which a definition does not know. */
-function typeText(type: Parameters<typeof printType>[0]): string {
-  return JSON.stringify(printType(type), (key, value: unknown) => (key === 'id' ? undefined : value))
 }
