@@ -178,8 +178,7 @@ export class Warehouse {
   }
 
   /**
-   * Looks at every file of a table, also of one that cannot be opened, and lists those that are damaged or missing, with what they are
-   * needed for. `metadata` reads no pages; `data` reads each page once, on the calling thread.
+   * Lists the damaged and missing files of a table, also of one that cannot be opened. `data` reads each page, on the calling thread.
    */
   async checkTable(name: string, options: { readonly level?: CheckLevel } = {}): Promise<TableCheck> {
     checkCall('checkTable', options, { level: 'any' })
