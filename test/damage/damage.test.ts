@@ -7,7 +7,7 @@ const seed = Number(process.env.DAMAGE_SEED ?? 1)
 
 /**
  * What no reader can tell from a table that is meant to be so: the newest snapshot was rolled back, an option has another name. The
- * JSON files of the format have no checksums: see docs/guarantees.md.
+ * JSON files of the format have no checksums: see docs/damage.md.
  */
 const looksMeant = /: snapshot-\d+ missing: |: (schema|snapshot)-\d+ bit /
 
