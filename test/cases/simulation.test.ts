@@ -5,11 +5,11 @@ import { loadEverything, simulate } from '../sim/run.ts'
 
 t.test('a seed of the simulation is a whole run: the same one takes the same steps', async (t) => {
   await loadEverything()
-  const seeds = [11, 12, 13]
+  const seeds = [11, 12]
   const first = []
-  for (const seed of seeds) first.push(await simulate(seed))
+  for (const seed of seeds) first.push(await simulate(seed, { generations: 2 }))
   const again = []
-  for (const seed of seeds.toReversed()) again.unshift(await simulate(seed))
+  for (const seed of seeds.toReversed()) again.unshift(await simulate(seed, { generations: 2 }))
   t.same(again, first)
   t.equal(new Set(first.map(({ hash }) => hash)).size, seeds.length)
   t.ok(first.every(({ snapshots, steps }) => snapshots > 0 && steps > 500))

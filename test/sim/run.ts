@@ -31,6 +31,8 @@ export interface SimOptions {
   readonly trace?: (line: string) => void
   /** A disk that does not sync folders, though it says so: the simulation must find out. */
   readonly liar?: boolean
+  /** How often all processes start; the power goes in between. By the seed when left out. */
+  readonly generations?: number
 }
 
 const PROCESSES = 2
@@ -66,7 +68,10 @@ class Simulation {
   #kills = 0
   #users: DiskUser[] = []
 
-  constructor(seed: number, { trace, liar = false }: SimOptions) {
+  readonly #generations: number | undefined
+
+  constructor(seed: number, { trace, liar = false, generations }: SimOptions) {
+    this.#generations = generations
     this.#random = seededRandom(seed)
     this.#shape = shapeOf(this.#random)
     this.#scheduler = new Scheduler(this.#random, () => this.#ledger.audit(), trace)
@@ -87,7 +92,7 @@ class Simulation {
 
   async all(): Promise<void> {
     await this.#disk.memory.makeDirectory(FOLDER)
-    const generations = 2 + this.#below(3)
+    const generations = this.#generations ?? 2 + this.#below(3)
     for (let generation = 0; generation < generations; generation++) await this.#generation(generation)
     await this.#calm()
     await this.#ledger.close()
@@ -269,7 +274,7 @@ export function loadEverything(): Promise<unknown> {
     const met = new Set<string>()
     for (let seed = 1; seed <= 40; seed++) {
       const { kind } = shapeOf(seededRandom(seed))
-      if (!met.has(kind)) await simulate(seed).catch(() => undefined)
+      if (!met.has(kind)) await simulate(seed, { generations: 1 }).catch(() => undefined)
       met.add(kind)
     }
   })()
