@@ -6,6 +6,7 @@ import type { Fields, InputRow, KeyNames, KeyOf, RowOf } from './api/fields.ts'
 import { type ErrorDetails, isTableError, TableError } from './errors.ts'
 import { checkWritable } from './options/check.ts'
 import { checkCall } from './options/check-call.ts'
+import { checkSameRows } from './options/same-options.ts'
 import type { Clock } from './ports/clock.ts'
 import type { FileSystem } from './ports/file-system.ts'
 import type { Random } from './ports/random.ts'
@@ -98,7 +99,7 @@ export class Warehouse {
 
   /**
    * Creates a table. `EXISTS` when the name is taken, unless `ifNotExists` is set: then the table is opened, and must have the
-   * columns, keys and partitions of the definition (`INVALID`).
+   * columns, keys, partitions and merge engine of the definition (`INVALID`).
    */
   async createTable<const F extends Fields, const PK extends readonly KeyNames<F>[]>(
     name: string,
@@ -246,7 +247,7 @@ export class Warehouse {
   async #openIfThere(
     name: string,
     definition: AnyTableDefinition | undefined,
-    options: TableOptions,
+    options: TableOptions & { readonly ifNotExists?: boolean },
   ): Promise<Table | undefined> {
     const { fs, random, codecs, readOnly } = this.#context
     const path = await realPathIfThere(fs, tableFolder(this.path, parseTableName(name)))
@@ -275,7 +276,11 @@ export class Warehouse {
       core = state?.core ?? (await openCore())
     }
     try {
-      if (definition !== undefined) checkSameShape(name, core.schema, toTableSchema(definition, 0))
+      if (definition !== undefined) {
+        const defined = toTableSchema(definition, 0)
+        checkSameShape(name, core.schema, defined)
+        checkSameRows(name, core.schema.options, defined.options, options.ifNotExists === true)
+      }
       const table: Table = new Table(core, state, {
         forms: definition === undefined ? new Map() : valueForms(definition),
         autoCommit: options.autoCommit,

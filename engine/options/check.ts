@@ -1,5 +1,6 @@
 import { isTableError, TableError } from '../errors.ts'
 import { type MergeSchema, mergeSpec } from './merge-spec.ts'
+import { misspelt } from './misspelt.ts'
 import type { Option } from './option.ts'
 import { recordExpiry } from './record-expiry.ts'
 import { findOption, registry } from './registry.ts'
@@ -50,13 +51,16 @@ function refusal(option: string, value: string, verb: string, accepted: string):
 
 /**
  * Checks all options of a new or altered table: every known option has a value of its kind, the rules between options hold,
- * and the columns they name exist. Unknown options pass: another engine may own them. Gives an `INVALID` error, or undefined.
+ * and the columns they name exist. Unknown options pass, unless they are nearly a known one: another
+ * engine may own them. Gives an `INVALID` error, or undefined.
  */
 export function checkOptions(schema: OptionSchema): TableError | undefined {
   return caught(() => {
     for (const [key, text] of Object.entries(schema.options)) {
       const option = findOption(key)
       if (option !== undefined) parseOr(key, option, text)
+      const wrong = misspelt(key)
+      if (wrong !== undefined) throw wrong
     }
     const resolved = resolve(schema.options)
     checkBucketKey(schema, resolved['bucket-key'])

@@ -161,6 +161,36 @@ t.test('readOnly reads and creates nothing', async (t) => {
   await writing.close()
 })
 
+t.test('a definition that says otherwise what the rows of a table are is refused', async (t) => {
+  const warehouse = await open(t.testdir())
+  const fields = { k: types.int(), v: types.int().nullable() }
+  const sums = { 'merge-engine': 'aggregation', 'fields.v.aggregate-function': 'sum' }
+  const create = (options?: Record<string, string>) =>
+    warehouse.createTable('db.t', { fields, primaryKey: ['k'], ...(options && { options }) }, { ifNotExists: true })
+  await create(sums)
+  await create({ ...sums, 'target-file-size': '1 mb' })
+  await refused(
+    t,
+    create(),
+    'INVALID',
+    { option: 'merge-engine', expected: 'aggregation', actual: 'deduplicate' },
+    'db.t',
+  )
+  await refused(t, create({ ...sums, 'fields.v.aggregate-function': 'max' }), 'INVALID', {
+    expected: 'sum',
+    actual: 'max',
+  })
+  await refused(
+    t,
+    create({ ...sums, 'sequence.field': 'v' }),
+    'INVALID',
+    { option: 'sequence.field' },
+    'no sequence.field',
+  )
+  await warehouse.table('db.t', { fields, primaryKey: ['k'] })
+  await warehouse.close()
+})
+
 t.test('C076 two opens of one path share their state, and closing one leaves the other', async (t) => {
   const path = t.testdir()
   const [a, b] = [await open(path), await open(path)]

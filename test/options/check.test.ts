@@ -133,6 +133,33 @@ t.test('a new table is checked as a whole', async (t) => {
   t.match(checkOptions({ ...base, options })?.message, /no column 'w'/)
 })
 
+t.test('a key that is nearly an option is refused, with what was meant; others pass', async (t) => {
+  const meant: Record<string, string> = {
+    'merge-engin': 'merge-engine',
+    'Merge-Engine': 'merge-engine',
+    'sequnece.field': 'sequence.field',
+    'sequence-field': 'sequence.field',
+    buckt: 'bucket',
+    'changelog-producr': 'changelog-producer',
+    'snapshot.num-retained-max': 'snapshot.num-retained.max',
+    'fields.v.agregate-function': 'fields.v.aggregate-function',
+    'fields.v.sequence-groop': 'fields.v.sequence-group',
+    'sink.parallelism': '',
+    'scan.parallelism': '',
+    'lookup.async': '',
+    'lookup.cache': '',
+    'my.own': '',
+  }
+  for (const [key, wanted] of Object.entries(meant)) {
+    const error = checkOptions({ ...base, options: { [key]: 'x' } })
+    if (wanted === '') t.equal(error, undefined, key)
+    else {
+      t.match(error, { code: 'INVALID', details: { option: key, value: wanted } }, key)
+      t.match(error?.message, `did you mean '${wanted}'`)
+    }
+  }
+})
+
 t.test('every golden table passes, or is refused by the option it is about', async (t) => {
   const folder = new URL('../golden/warehouse/golden.db/', import.meta.url)
   const refused: Record<string, string> = {}
