@@ -182,10 +182,11 @@ t.test('a definition that says otherwise what the rows of a table are is refused
   })
   await refused(
     t,
-    create({ ...sums, 'sequence.field': 'v' }),
+    create({ ...sums, 'ignore-delete': 'true' }),
     'INVALID',
-    { option: 'sequence.field' },
-    'no sequence.field',
+    { option: 'ignore-delete' },
+    'false',
+    'true',
   )
   await warehouse.table('db.t', { fields, primaryKey: ['k'] })
   await warehouse.close()
