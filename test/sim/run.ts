@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import type { Random } from '../../engine/ports/random.ts'
+import { ifPresent } from '../../engine/store/errors.ts'
 import { openTableStore, type TableStore } from '../../engine/store/table-store.ts'
 import type { TableState } from '../../engine/table/state.ts'
 import type { Table } from '../../engine/table/table.ts'
@@ -259,11 +260,23 @@ class Simulation {
   }
 }
 
-/** Names in all entries of the newest snapshot, whatever they say of the file. */
-async function mentionedFiles({ manifests, snapshots }: TableStore): Promise<ReadonlySet<string>> {
-  const { base, delta } = await manifests.listsOf((await snapshots.latest())!)
-  const entries = await Promise.all([...base, ...delta].map((manifest) => manifests.read(manifest)))
-  return new Set(entries.flat().map(({ file }) => file.name))
+/** Names in all entries that anything still leads to, whatever they say of the file; lists and manifests may have gone. */
+async function mentionedFiles(store: TableStore): Promise<ReadonlySet<string>> {
+  const { changelogs, manifests, snapshots, tags } = store
+  const older = await Promise.all((await changelogs.ids()).map((id) => changelogs.find(id)))
+  const tagged = (await tags.list()).map(({ snapshot }) => snapshot)
+  const names = new Set<string>()
+  for (const snapshot of [await snapshots.latest(), ...tagged, ...older]) {
+    if (snapshot === undefined) continue
+    const { baseManifestList, deltaManifestList, changelogManifestList } = snapshot
+    for (const list of [baseManifestList, deltaManifestList, changelogManifestList]) {
+      if (list === undefined) continue
+      for (const manifest of (await ifPresent(() => manifests.readList(list, undefined))) ?? []) {
+        for (const { file } of (await ifPresent(() => manifests.read(manifest))) ?? []) names.add(file.name)
+      }
+    }
+  }
+  return names
 }
 
 let loaded: Promise<unknown> | undefined
