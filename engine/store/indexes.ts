@@ -39,7 +39,7 @@ export class Indexes {
     return this.#cache.getOrLoad(name, async () => {
       const path = this.path(name)
       const file = await withPath(path, () => this.#fs.readFile(path))
-      const value = await withPath(path, () => decodeIndexManifest(file, this.#codecs))
+      const value = await withPath(path, () => decodeIndexManifest(file, this.#codecs, name))
       return { value, bytes: file.length + value.length * ENTRY_BYTES }
     })
   }

@@ -34,6 +34,12 @@ export interface WrittenFile {
   readonly bytes: number
 }
 
+interface EncodedManifest {
+  readonly name: string
+  readonly entries: readonly ManifestEntry[]
+  readonly bytes: Uint8Array
+}
+
 /** Bytes on their way to the disk; a rewrite of many manifests waits there instead of holding all of them. */
 const MAX_PENDING_BYTES = 32 * 1024 * 1024
 
@@ -63,33 +69,31 @@ export class ManifestWriter {
   /** Entries in order, in as many manifests as the target size asks for; none for no entries. */
   async writeManifests(entries: readonly ManifestEntry[]): Promise<readonly ManifestFile[]> {
     if (entries.length === 0) return []
-    const { codecs, compression, targetBytes, partitionTypes } = this.#options
-    const bytes = encodeManifest(entries, codecs, compression)
-    if (bytes.length > targetBytes && entries.length > 1) {
-      // Entries compress alike, so equal parts are about equally large.
-      const perFile = Math.max(1, Math.ceil(entries.length / Math.ceil(bytes.length / targetBytes)))
-      if (perFile < entries.length) {
-        const files: ManifestFile[] = []
-        for (let start = 0; start < entries.length; start += perFile) {
-          const part = entries.slice(start, start + perFile)
-          files.push(await this.#writeManifest(part, encodeManifest(part, codecs, compression), partitionTypes))
-        }
-        return files
-      }
+    const whole = this.#manifest(entries)
+    const { targetBytes } = this.#options
+    // Entries compress alike, so equal parts are about equally large.
+    const parts = Math.min(entries.length, Math.ceil(whole.bytes.length / targetBytes))
+    if (parts <= 1) return [await this.#writeManifest(whole)]
+    const perFile = Math.ceil(entries.length / parts)
+    const files: ManifestFile[] = []
+    for (let start = 0; start < entries.length; start += perFile) {
+      files.push(await this.#writeManifest(this.#manifest(entries.slice(start, start + perFile))))
     }
-    return [await this.#writeManifest(entries, bytes, partitionTypes)]
+    return files
   }
 
   /** A manifest list; an empty one is a file too. */
   async writeList(manifests: readonly ManifestFile[]): Promise<WrittenFile> {
     const { codecs, compression } = this.#options
-    return this.#write('manifest-list', this.#listUuid, encodeManifestList(manifests, codecs, compression))
+    const name = this.#nextName('manifest-list', this.#listUuid)
+    return this.#write(name, encodeManifestList(manifests, codecs, compression, name))
   }
 
   /** The complete index manifest of a snapshot. */
   async writeIndexManifest(entries: readonly IndexEntry[]): Promise<WrittenFile> {
     const { codecs, compression } = this.#options
-    return this.#write('index-manifest', this.#indexUuid, encodeIndexManifest(entries, codecs, compression))
+    const name = this.#nextName('index-manifest', this.#indexUuid)
+    return this.#write(name, encodeIndexManifest(entries, codecs, compression, name))
   }
 
   /** Resolves when all files written, and their names, are durable: once, before the snapshot is published. */
@@ -112,19 +116,24 @@ export class ManifestWriter {
     for (const path of written) await this.#options.fs.unlink(path).catch(() => undefined)
   }
 
-  async #writeManifest(
-    entries: readonly ManifestEntry[],
-    bytes: Uint8Array,
-    partitionTypes: readonly DataType[],
-  ): Promise<ManifestFile> {
-    const { name } = await this.#write('manifest', this.#manifestUuid, bytes)
-    return describeManifest(name, bytes.length, entries, partitionTypes)
+  #manifest(entries: readonly ManifestEntry[]): EncodedManifest {
+    const { codecs, compression } = this.#options
+    const name = this.#nextName('manifest', this.#manifestUuid)
+    return { name, entries, bytes: encodeManifest(entries, codecs, compression, name) }
   }
 
-  async #write(kind: MetadataKind, uuid: string, bytes: Uint8Array): Promise<WrittenFile> {
+  async #writeManifest({ name, entries, bytes }: EncodedManifest): Promise<ManifestFile> {
+    await this.#write(name, bytes)
+    return describeManifest(name, bytes.length, entries, this.#options.partitionTypes)
+  }
+
+  #nextName(kind: MetadataKind, uuid: string): string {
     const counter = this.#counters.get(kind) ?? 0
     this.#counters.set(kind, counter + 1)
-    const name = metadataName(kind, uuid, counter)
+    return metadataName(kind, uuid, counter)
+  }
+
+  async #write(name: string, bytes: Uint8Array): Promise<WrittenFile> {
     const path = posix.join(this.#options.folder, name)
     this.#written.push(path)
     this.#start(path, bytes)

@@ -50,7 +50,7 @@ export class Manifests {
   async readList(name: string, bytes?: number): Promise<readonly ManifestFile[]> {
     return this.#lists.getOrLoad(name, async () => {
       const file = await this.#readFile(name, bytes)
-      const value = await withPath(this.path(name), () => decodeManifestList(file, this.#codecs))
+      const value = await withPath(this.path(name), () => decodeManifestList(file, this.#codecs, name))
       return { value, bytes: file.length + value.length * RECORD_BYTES }
     })
   }
@@ -60,7 +60,7 @@ export class Manifests {
     return this.#manifests.getOrLoad(manifest.name, async () => {
       const path = this.path(manifest.name)
       const file = await this.#readFile(manifest.name, manifest.bytes)
-      const value = await withPath(path, () => decodeManifest(file, this.#codecs))
+      const value = await withPath(path, () => decodeManifest(file, this.#codecs, manifest.name))
       const expected = manifest.addedFiles + manifest.deletedFiles
       if (value.length !== expected) {
         throw new TableError(

@@ -23,10 +23,11 @@ interface Header {
  * All records of an Avro object container file, read as `layout` says. The whole file is in memory; the blocks are
  * decompressed one after another. Byte arrays in the records are views of their block.
  *
- * Files of ours carry a checksum, which is verified. One of another writer that was cut between two blocks looks whole: compare the
+ * Files of ours carry a checksum of their bytes and of the name they were written under, which is verified: `name` is that of this
+ * file. One of another writer that was cut between two blocks looks whole: compare the
  * number of records with what names the file.
  */
-export function decodeContainer<T>(file: Uint8Array, layout: Layout<T>, codecs: BlockCodecs): T[] {
+export function decodeContainer<T>(file: Uint8Array, layout: Layout<T>, codecs: BlockCodecs, name = ''): T[] {
   const input = new AvroReader(file, 'Avro file')
   const { schema, codec: codecName, sync } = readHeader(input)
   const checksum = isChecksum(sync) ? new SyncMarker() : undefined
@@ -54,15 +55,15 @@ export function decodeContainer<T>(file: Uint8Array, layout: Layout<T>, codecs: 
     }
     if (block.remaining > 0) throw block.error(`${block.remaining} bytes after the last of ${rows} records`)
   }
-  if (checksum !== undefined && !equal(checksum.finish(), sync)) {
-    throw input.error('the bytes do not have the checksum that the sync marker holds', 0)
+  if (checksum !== undefined && !equal(checksum.finish(name), sync)) {
+    throw input.error(`bytes and name do not have the checksum that the sync marker holds: damaged, or not ${name}`, 0)
   }
   return records
 }
 
 /**
  * An Avro object container file with these records, in the order given. `compression` is zstd, snappy, deflate or none.
- * The sync marker is a checksum of header and blocks: equal input gives equal bytes.
+ * The sync marker is a checksum of header, blocks and `name`, the name of the file: equal input gives equal bytes.
  */
 export function encodeContainer<T>(
   records: readonly T[],
@@ -70,6 +71,7 @@ export function encodeContainer<T>(
   rootName: string,
   codecs: BlockCodecs,
   compression: string,
+  name = '',
 ): Uint8Array {
   const codecName = avroCodecName(compression)
   const codec = blockCodec(codecName, codecs)
@@ -90,7 +92,7 @@ export function encodeContainer<T>(
     block.clear()
     rows = 0
   }
-  const marker = sync.finish()
+  const marker = sync.finish(name)
   const file = new AvroWriter(blocks.reduce((bytes, { packed }) => bytes + packed.length + 32, start.bytes.length + 16))
   file.raw(start.bytes)
   file.raw(marker)
@@ -218,7 +220,9 @@ class SyncMarker {
     this.lanes.set([a, b, c, d])
   }
 
-  finish(): Uint8Array {
+  /** The marker of a file with this name. */
+  finish(name: string): Uint8Array {
+    this.update(utf8.encode(name))
     const marker = new Uint8Array(SYNC_BYTES)
     const view = new DataView(marker.buffer)
     const [a, b, c, d] = this.lanes as unknown as [number, number, number, number]

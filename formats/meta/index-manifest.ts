@@ -47,10 +47,10 @@ const layout = record<IndexEntry>(
 
 /**
  * The index files of a snapshot: the manifest is always complete, never a delta (docs/format/index-manifest.md). CORRUPT for
- * damage, UNSUPPORTED for another `_VERSION` or codec.
+ * damage and for a file of ours under another name, UNSUPPORTED for another `_VERSION` or codec.
  */
-export function decodeIndexManifest(file: Uint8Array, codecs: BlockCodecs): IndexEntry[] {
-  return decodeContainer(file, layout, codecs)
+export function decodeIndexManifest(file: Uint8Array, codecs: BlockCodecs, name = ''): IndexEntry[] {
+  return decodeContainer(file, layout, codecs, name)
 }
 
 /** An index manifest with these entries. Deletion vectors must be listed in the order they have in their file. */
@@ -58,8 +58,9 @@ export function encodeIndexManifest(
   entries: readonly IndexEntry[],
   codecs: BlockCodecs,
   compression: string,
+  name = '',
 ): Uint8Array {
-  return encodeContainer(entries, layout, rootRecord, codecs, compression)
+  return encodeContainer(entries, layout, rootRecord, codecs, compression, name)
 }
 
 /** An array whose items may be null in the schema; null items are dropped in reading. */

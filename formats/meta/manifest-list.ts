@@ -26,8 +26,8 @@ const layout = record<ManifestFile>(
  * The manifests that a manifest list names, oldest first (docs/format/manifest-list.md). Bounds of buckets, levels and row
  * ids are null in files of older writers. CORRUPT for damage, UNSUPPORTED for another `_VERSION` or codec.
  */
-export function decodeManifestList(file: Uint8Array, codecs: BlockCodecs): ManifestFile[] {
-  return decodeContainer(file, layout, codecs)
+export function decodeManifestList(file: Uint8Array, codecs: BlockCodecs, name = ''): ManifestFile[] {
+  return decodeContainer(file, layout, codecs, name)
 }
 
 /** A manifest list naming these manifests; an empty one is a file too. `compression` as in `encodeManifest`. */
@@ -35,6 +35,7 @@ export function encodeManifestList(
   files: readonly ManifestFile[],
   codecs: BlockCodecs,
   compression: string,
+  name = '',
 ): Uint8Array {
-  return encodeContainer(files, layout, rootRecord, codecs, compression)
+  return encodeContainer(files, layout, rootRecord, codecs, compression, name)
 }

@@ -19,8 +19,8 @@ const layout = record<ManifestEntry>(
  * The entries of a manifest file, in file order (docs/format/manifest.md). Keys, bounds and partitions are views of the
  * block they were read from. CORRUPT for damage, UNSUPPORTED for another `_VERSION`, codec, kind or source. About 5 µs an entry.
  */
-export function decodeManifest(file: Uint8Array, codecs: BlockCodecs): ManifestEntry[] {
-  return decodeContainer(file, layout, codecs)
+export function decodeManifest(file: Uint8Array, codecs: BlockCodecs, name = ''): ManifestEntry[] {
+  return decodeContainer(file, layout, codecs, name)
 }
 
 /**
@@ -31,6 +31,7 @@ export function encodeManifest(
   entries: readonly ManifestEntry[],
   codecs: BlockCodecs,
   compression: string,
+  name = '',
 ): Uint8Array {
-  return encodeContainer(entries, layout, rootRecord, codecs, compression)
+  return encodeContainer(entries, layout, rootRecord, codecs, compression, name)
 }

@@ -398,14 +398,14 @@ t.test('C067 manifest lists of older writers, without bounds, are read, pruned a
   const sizes: number[] = []
   for (const name of [snapshot.baseManifestList, snapshot.deltaManifestList]) {
     const file = first.store.manifests.path(name)
-    const old = decodeManifestList(readFileSync(file), first.store.codecs).map((manifest) => ({
+    const old = decodeManifestList(readFileSync(file), first.store.codecs, name).map((manifest) => ({
       ...manifest,
       minBucket: null,
       maxBucket: null,
       minLevel: null,
       maxLevel: null,
     }))
-    const bytes = encodeManifestList(old, first.store.codecs, 'none')
+    const bytes = encodeManifestList(old, first.store.codecs, 'none', name)
     writeFileSync(file, bytes)
     sizes.push(bytes.length)
   }

@@ -19,7 +19,7 @@ export interface Outcome {
 }
 
 /** The kind of a file by its folder and name. */
-export function kindOf(path: string): string {
+function kindOf(path: string): string {
   const name = basename(path)
   const folder = basename(dirname(path))
   if (name === 'LATEST' || name === 'EARLIEST') return `hint of ${folder}`

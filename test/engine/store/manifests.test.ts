@@ -66,7 +66,7 @@ t.test('manifests roll at the target size, in order', async (t) => {
   const manifests = await writer.writeManifests(all)
   t.ok(manifests.length > 1, `${manifests.length} manifests`)
   const read = []
-  for (const { name } of manifests) read.push(...decodeManifest(await fs.readFile(`/m/${name}`), codecs))
+  for (const { name } of manifests) read.push(...decodeManifest(await fs.readFile(`/m/${name}`), codecs, name))
   t.same(read, all)
   t.same(await writer.writeManifests([]), [])
   await writer.abort()

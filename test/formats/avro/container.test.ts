@@ -97,6 +97,13 @@ t.test('we read files of avsc', async (t) => {
   }
 })
 
+t.test('a file of ours under another name is damage: an older one took its place', (t) => {
+  const file = encodeContainer(makeRows(3), layout, 'row', codecs, 'none', 'manifest-a-0')
+  t.strictSame(plain(decodeContainer(file, layout, codecs, 'manifest-a-0')), plain(makeRows(3)))
+  t.throws(() => decodeContainer(file, layout, codecs, 'manifest-b-0'), corrupt(/not manifest-b-0/))
+  t.end()
+})
+
 t.test('damage is found and named', (t) => {
   const file = encode(makeRows(3), 'none')
   const copyWith = (change: (copy: Uint8Array) => void) => {
