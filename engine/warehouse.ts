@@ -6,7 +6,6 @@ import type { Fields, InputRow, KeyNames, KeyOf, RowOf } from './api/fields.ts'
 import { type ErrorDetails, isTableError, TableError } from './errors.ts'
 import { checkWritable } from './options/check.ts'
 import { checkCall } from './options/check-call.ts'
-import { checkSameRows } from './options/same-options.ts'
 import type { Clock } from './ports/clock.ts'
 import type { FileSystem } from './ports/file-system.ts'
 import type { Random } from './ports/random.ts'
@@ -276,11 +275,7 @@ export class Warehouse {
       core = state?.core ?? (await openCore())
     }
     try {
-      if (definition !== undefined) {
-        const defined = toTableSchema(definition, 0)
-        checkSameShape(name, core.schema, defined)
-        checkSameRows(name, core.schema.options, defined.options, options.ifNotExists === true)
-      }
+      if (definition !== undefined) checkSameShape(name, core.schema, toTableSchema(definition, 0), options)
       const table: Table = new Table(core, state, {
         forms: definition === undefined ? new Map() : valueForms(definition),
         autoCommit: options.autoCommit,

@@ -1,9 +1,16 @@
 import type { TableSchema } from '../../formats/meta/types.ts'
 import { printType } from '../../formats/types/parse.ts'
 import { TableError } from '../errors.ts'
+import { checkSameRows } from '../options/same-options.ts'
 
-/** `INVALID` when a stored table is another one than a definition describes. */
-export function checkSameShape(name: string, stored: TableSchema, defined: TableSchema): void {
+/** `INVALID` when a stored table is another one than a definition describes; with `ifNotExists` the definition is complete. */
+export function checkSameShape(
+  name: string,
+  stored: TableSchema,
+  defined: TableSchema,
+  { ifNotExists = false }: { readonly ifNotExists?: boolean },
+): void {
+  checkSameRows(name, stored.options, defined.options, ifNotExists)
   const shape = (schema: TableSchema) => ({
     columns: schema.fields.map((field) => `${field.name} ${typeText(field.type)}`),
     'primary key': schema.primaryKeys,
