@@ -3,6 +3,9 @@ import { allEnded } from './concurrent.ts'
 import { withPath } from './errors.ts'
 import { createUnique, type Publisher, replace } from './publish.ts'
 
+/** Files that may wait for their sync: their bytes are in memory so long, and the caller's thread has written them one by one. */
+const MOST_FILES = 64
+
 interface UnsyncedFile {
   readonly path: string
   readonly bytes: Uint8Array
@@ -17,9 +20,21 @@ interface UnsyncedFile {
 export class Unsynced {
   readonly #publisher: Publisher
   readonly #files = new Map<string, UnsyncedFile>()
+  #writing = 0
 
   constructor(publisher: Publisher) {
     this.#publisher = publisher
+  }
+
+  /** Runs what creates a file or two; gives undefined, and does nothing, when as many files wait for their sync as may. */
+  async admit<T>(run: () => Promise<T>): Promise<T | undefined> {
+    if (this.#files.size + this.#writing >= MOST_FILES) return undefined
+    this.#writing++
+    try {
+      return await run()
+    } finally {
+      this.#writing--
+    }
   }
 
   /** Creates a file under a name that nobody else can have, its folder when absent. */

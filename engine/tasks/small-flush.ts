@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { Unsynced } from '../store/unsynced.ts'
 import type { OutputFiles, TaskContext } from './context.ts'
 import { runFlush } from './flush.ts'
@@ -7,7 +8,13 @@ import type { FilesResult, FlushTask } from './task.ts'
 export async function runSmallFlush(task: FlushTask, context: TaskContext, unsynced: Unsynced): Promise<FilesResult> {
   const output = new HeldFiles()
   const result = await runFlush(task, { ...context, output })
-  for (const [path, bytes] of output.files) await unsynced.create(path, bytes)
+  try {
+    for (const [path, bytes] of output.files) await unsynced.create(path, bytes)
+  } catch (error) {
+    // Whoever asked for the flush removes what is there of it.
+    for (const path of output.files.keys()) unsynced.forget(posix.basename(path))
+    throw error
+  }
   return result
 }
 

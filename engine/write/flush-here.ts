@@ -16,14 +16,19 @@ export function isSmallFlush({ values }: Pick<BufferedRows, 'values'>): boolean 
 
 let smallFlush: Promise<typeof import('../tasks/small-flush.ts')> | undefined
 
-/** The result of a flush that is too small for a thread; undefined for one that is not. Its files are left to `unsynced`. */
+/**
+ * The result of a flush that is too small for a thread; undefined for one that is not, or when many have been written here since the
+ * last commit. Its files are left to `unsynced`.
+ */
 export async function flushHere(
   task: FlushTask,
   context: TaskContext,
   unsynced: Unsynced,
 ): Promise<FilesResult | undefined> {
   if (!isSmallFlush(task.rows)) return undefined
-  smallFlush ??= import('../tasks/small-flush.ts')
-  const { runSmallFlush } = await smallFlush
-  return runSmallFlush(task, context, unsynced)
+  return unsynced.admit(async () => {
+    smallFlush ??= import('../tasks/small-flush.ts')
+    const { runSmallFlush } = await smallFlush
+    return runSmallFlush(task, context, unsynced)
+  })
 }

@@ -58,3 +58,16 @@ t.test('a folder whose sync failed leaves its files unsettled; what is forgotten
   await unsynced.settle(['a', 'b'])
   t.same(fs.calls.slice(calls), ['fsync /t/a', 'fsync /t'])
 })
+
+t.test('no more files wait for their sync than may, those being written among them', async (t) => {
+  const unsynced = new Unsynced({ fs: createMemoryFileSystem(), random: seededRandom(1) })
+  const write = (name: string) => unsynced.admit(async () => unsynced.create(`/t/${name}`, text(name)).then(() => name))
+  const names = Array.from({ length: 80 }, (_, at) => `f${at}`)
+  const written = (await Promise.all(names.map(write))).filter((name) => name !== undefined)
+  t.same(written, names.slice(0, 64))
+  t.equal(await write('late'), undefined)
+  unsynced.forget('f0')
+  t.equal(await write('g'), 'g')
+  await unsynced.settle([...written, 'g'])
+  t.equal(await write('h'), 'h')
+})

@@ -94,3 +94,36 @@ t.test('rows whose file cannot be created stay for the next commit', async (t) =
   t.equal((await table.commit()).records, 1)
   await warehouse.close()
 })
+
+t.test('of a commit to many buckets the threads write most', async (t) => {
+  const { warehouse, kinds } = counting(t.testdir())
+  const table = await warehouse.createTable('db.t', {
+    fields: { p: types.int(), k: types.int() },
+    primaryKey: ['p', 'k'],
+    partitionBy: ['p'],
+    options: { 'write-only': true },
+  })
+  const rows = Array.from({ length: 100 }, (_, p) => ({ p, k: p }))
+  for (const k of [0, 1]) {
+    await table.put(rows.map(({ p }) => ({ p, k })))
+    await table.commit()
+    t.equal(kinds.splice(0).length, 36)
+  }
+  t.equal((await collect(table.scan())).length, 200)
+  await warehouse.close()
+})
+
+t.test('flushes that failed halfway do not count among those that wait for their sync', async (t) => {
+  let failing = true
+  const { warehouse, kinds } = counting(t.testdir(), (_, call) =>
+    failing && /^create .*changelog-.*parquet$/.test(call) ? 'fail' : 'pass',
+  )
+  const options = { 'changelog-producer': 'input', 'write-only': true } as const
+  const table = await warehouse.createTable('db.t', { ...definition, options })
+  await table.put({ k: 1, v: 1 })
+  for (let tries = 0; tries < 70; tries++) await refused(t, table.commit(), 'IO', { errno: 'EIO' })
+  failing = false
+  t.equal((await table.commit()).records, 1)
+  t.same(kinds, [])
+  await warehouse.close()
+})
