@@ -111,7 +111,7 @@ const OPTIONS = {
 
 function check(path: string, options: WarehouseOptions): void {
   if (typeof path !== 'string' || path === '') {
-    throw new TableError('INVALID', `The path of a warehouse is ${String(path)}: give a folder as text.`, {
+    throw new TableError('INVALID', `The path of a warehouse is ${shown(path)}: give a folder as text.`, {
       value: path,
     })
   }

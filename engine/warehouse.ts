@@ -141,7 +141,7 @@ export class Warehouse {
     second: TableOptions = {},
   ): Promise<unknown> {
     this.#checkOpen()
-    const definition = 'fields' in first ? first : undefined
+    const definition = typeof first === 'object' && first !== null && 'fields' in first ? first : undefined
     const options = definition === undefined ? (first as TableOptions) : second
     checkCall('table', options, TABLE_OPTIONS)
     return this.#openTable(name, definition, options)

@@ -1,6 +1,7 @@
 import { type DataType, MAX_LENGTH, withNullable } from '../../formats/types/row-type.ts'
 import type { ValueForm } from '../../formats/types/value-form.ts'
 import { TableError } from '../errors.ts'
+import { shown } from '../options/check-call.ts'
 
 declare const read: unique symbol
 declare const write: unique symbol
@@ -235,7 +236,11 @@ function parts(...children: readonly (ValueForm | undefined)[]): ValueForm | und
 
 function checkRange(what: string, value: number, min: number, max: number): void {
   if (Number.isInteger(value) && value >= min && value <= max) return
-  throw new TableError('INVALID', `${what} ${value} is out of range. Give a whole number from ${min} to ${max}.`, {
-    value,
-  })
+  throw new TableError(
+    'INVALID',
+    `${what} ${shown(value)} is out of range. Give a whole number from ${min} to ${max}.`,
+    {
+      value,
+    },
+  )
 }

@@ -1,4 +1,5 @@
 import { TableError } from '../errors.ts'
+import { shown } from './check-call.ts'
 import { MAX_INT, type StatsMode, statsMode } from './kinds.ts'
 import type { Option } from './option.ts'
 import { registry, type UsedValues } from './registry.ts'
@@ -91,7 +92,8 @@ export function parseOr(key: string, option: Option, text: string | undefined): 
 
 /** `INVALID` for one option. `remedy` is what to do, without a full stop. */
 export function invalid(option: string, value: unknown, remedy: string): TableError {
-  return new TableError('INVALID', `option '${option}' cannot be '${value}': ${remedy}.`, { option, value })
+  const given = typeof value === 'string' ? value : shown(value)
+  return new TableError('INVALID', `option '${option}' cannot be '${given}': ${remedy}.`, { option, value })
 }
 
 function fieldStatsModes(stored: StoredOptions): ReadonlyMap<string, StatsMode> {

@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import { parseSchemaName } from '../../formats/meta/names.ts'
 import { TableError } from '../errors.ts'
+import { shown } from '../options/check-call.ts'
 import { isAbsent } from '../ports/file-error.ts'
 import type { FileSystem } from '../ports/file-system.ts'
 import type { Random } from '../ports/random.ts'
@@ -21,7 +22,7 @@ export interface TableName {
 /** Splits `database.table`. `INVALID` when a part is empty, too long, or could not be a folder of its own. */
 export function parseTableName(text: string): TableName {
   if (typeof text !== 'string') {
-    throw new TableError('INVALID', `${String(text)} is no table name: write it as database.table, with one dot.`, {
+    throw new TableError('INVALID', `${shown(text)} is no table name: write it as database.table, with one dot.`, {
       value: text,
     })
   }

@@ -29,7 +29,7 @@ export function checkLimits(limits: AutoCommit): void {
     if (value === undefined || (typeof value === 'number' && value >= 1 && value <= MAX_LIMIT)) continue
     throw new TableError(
       'INVALID',
-      `autoCommit.${name} is ${String(value)}. Give a number from 1 to ${MAX_LIMIT}, or leave it out.`,
+      `autoCommit.${name} is ${shown(value)}. Give a number from 1 to ${MAX_LIMIT}, or leave it out.`,
       { option: name, value },
     )
   }

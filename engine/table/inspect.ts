@@ -2,6 +2,7 @@ import type { Snapshot, TableSchema } from '../../formats/meta/types.ts'
 import { describeType } from '../../formats/types/parse.ts'
 import type { BucketExplanation, BucketFilter, BucketLevels, SchemaInfo, SnapshotInfo } from '../api/calls.ts'
 import { TableError } from '../errors.ts'
+import { shown } from '../options/check-call.ts'
 import { buildLevels, type Levels, levelSummary } from '../plan/levels.ts'
 import { bucketsOf } from '../store/view.ts'
 import type { BucketWriter } from '../write/bucket-writer.ts'
@@ -80,7 +81,7 @@ export function checkFilter(core: TableCore, state: TableState, { partition, buc
   if (bucket !== undefined && !(Number.isInteger(bucket) && bucket >= 0 && bucket < count)) {
     throw new TableError(
       'INVALID',
-      `${core.name} has no bucket ${String(bucket)}. Give a number from 0 to ${count - 1}.`,
+      `${core.name} has no bucket ${shown(bucket)}. Give a number from 0 to ${count - 1}.`,
       {
         table: core.name,
         value: bucket,

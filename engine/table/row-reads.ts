@@ -7,7 +7,7 @@ import type { Keys, Range } from '../api/keys.ts'
 import { asTableError } from '../api/value-errors.ts'
 import { parseWhere } from '../api/where.ts'
 import { isTableError, TableError } from '../errors.ts'
-import { checkCall } from '../options/check-call.ts'
+import { checkCall, shown } from '../options/check-call.ts'
 import { fieldNamed } from '../plan/kv-layout.ts'
 import type { TableView } from '../store/view.ts'
 import type { TableCore } from './core.ts'
@@ -311,7 +311,7 @@ export class RowReads {
 
 function checkSnapshot(snapshot: number | undefined): void {
   if (snapshot === undefined || (Number.isSafeInteger(snapshot) && snapshot > 0)) return
-  throw new TableError('INVALID', `snapshot is ${String(snapshot)}. Give the id of one of snapshots().`, {
+  throw new TableError('INVALID', `snapshot is ${shown(snapshot)}. Give the id of one of snapshots().`, {
     value: snapshot,
   })
 }

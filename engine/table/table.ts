@@ -38,7 +38,7 @@ import { RowWrites } from './row-writes.ts'
 import type { Scan } from './scan-iterator.ts'
 import { type TableState, uncommittedError } from './state.ts'
 
-const BUCKETS = { partition: 'text', bucket: 'any' } as const
+const BUCKETS = { partition: 'text', bucket: 'count' } as const
 const CALL = { signal: 'signal' } as const
 
 function recordBatch(arrow: Awaited<ReturnType<typeof loadArrow>>, batch: Batch): RecordBatch {

@@ -3,6 +3,7 @@ import type { Tag } from '../../formats/meta/types.ts'
 import { isTableError, TableError } from '../errors.ts'
 import { planRepair } from '../plan/repair.ts'
 import { withPath } from '../store/errors.ts'
+import { readHint } from '../store/hints.ts'
 import { listIfPresent } from '../store/listing.ts'
 import type { TableStore } from '../store/table-store.ts'
 import { type CheckLevel, checkStore, type TableCheck } from './check.ts'
@@ -51,16 +52,24 @@ export async function repairStore(
     ...plan.tags.map((name) => store.tags.path(name)),
     ...plan.snapshots.map((id) => store.snapshots.path(id)),
   ].map((from) => ({ from, to: posix.join(aside, `${posix.basename(from)}.${suffix}`) }))
-  if (options.dryRun || moved.length === 0) return { check, to: plan.to, moved }
+  if (options.dryRun || (moved.length === 0 && !(await isAhead(store, plan.to)))) return { check, to: plan.to, moved }
   if (!options.force) await checkQuiet(store, options.nowMillis)
   await checkUnchanged(store, check)
-  await withPath(aside, () => store.fs.makeDirectory(aside))
-  for (const { from, to } of moved) await withPath(from, () => store.fs.rename(from, to))
-  await withPath(aside, () => store.fs.syncDirectory(aside))
+  if (moved.length > 0) {
+    await withPath(aside, () => store.fs.makeDirectory(aside))
+    for (const { from, to } of moved) await withPath(from, () => store.fs.rename(from, to))
+    await withPath(aside, () => store.fs.syncDirectory(aside))
+  }
   if (plan.tags.length > 0) await withPath(store.paths.tags, () => store.fs.syncDirectory(store.paths.tags))
   await store.snapshots.sync()
   await store.snapshots.writeLatestHint(plan.to)
   return { check, to: plan.to, moved }
+}
+
+/** LATEST names a newer snapshot: its file is lost, or a repair broke off behind the last rename. */
+async function isAhead(store: TableStore, newest: number): Promise<boolean> {
+  const latest = await readHint(store, store.paths.snapshots, 'LATEST')
+  return latest !== undefined && latest > newest
 }
 
 async function readableTags(store: TableStore): Promise<readonly Tag[]> {

@@ -357,6 +357,32 @@ t.test('options of calls are checked, name and value, before anything is done', 
   ] as const) {
     await refused(t, async () => any[call]!.call(table, ...args), 'INVALID', { option }, option)
   }
+  const bare = Object.create(null) as object // no text can be made of it
+  for (const [call, args] of [
+    ['scan', [{ snapshot: bare }]],
+    ['get', [1, { snapshot: bare }]],
+    ['compact', [{ bucket: bare }]],
+    ['explainCompaction', [{ bucket: 'x' }]],
+    ['explainCompaction', [{ bucket: Number.NaN }]],
+  ] as const) {
+    await refused(t, async () => any[call]!.call(table, ...args), 'INVALID', {}, call === 'compact' ? 'bucket' : '')
+  }
+  const calls = warehouse as unknown as Record<string, (...args: unknown[]) => unknown>
+  const fields = { k: types.int() }
+  for (const [call, args] of [
+    ['table', ['db.t', null]],
+    ['table', ['db.t', 'x']],
+    ['table', [bare]],
+    ['checkTable', [bare]],
+    ['createTable', [bare, definition]],
+    ['createTable', ['db.u', { fields, primaryKey: ['k'], options: { bucket: bare } }]],
+    ['createTable', ['db.u', { fields, primaryKey: ['k'], options: { bucket: Symbol('b') } }]],
+    ['createTable', ['db.u', definition, { autoCommit: { rows: bare } }]],
+  ] as const) {
+    await refused(t, async () => calls[call]!.call(warehouse, ...args), 'INVALID', {})
+  }
+  t.throws(() => types.char(bare as unknown as number), { code: 'INVALID' })
+  await refused(t, open(bare as unknown as string), 'INVALID', {})
   for (const [call, args] of [
     ['scan', [null]],
     ['get', [1, null]],

@@ -91,6 +91,24 @@ t.test('a table that cannot be opened is checked', async (t) => {
   await warehouse.close()
 })
 
+t.test(
+  'a repair that broke off behind its last rename is ended by the next, and LATEST of a lost snapshot is set back',
+  async (t) => {
+    const root = t.testdir({ a: {} })
+    const { warehouse, folder } = await made(join(root, 'a'), 3)
+    const latest = join(folder, 'snapshot', 'LATEST')
+    rmSync(join(folder, 'snapshot', 'snapshot-3'))
+    t.match((await warehouse.checkTable('db.t')).problems, [{ kind: 'missing', usedBy: ['snapshot 3'] }])
+    t.match(await warehouse.repairTable('db.t'), { to: 2, moved: [] })
+    t.equal(readFileSync(latest, 'utf8'), '3', 'a dry run changes nothing')
+    t.match(await warehouse.repairTable('db.t', { dryRun: false, force: true }), { to: 2, moved: [] })
+    t.equal(readFileSync(latest, 'utf8'), '2')
+    t.notOk(existsSync(join(folder, 'damaged')), 'no folder was made')
+    t.match(await warehouse.checkTable('db.t'), { problems: [], newestWhole: 2 })
+    await warehouse.close()
+  },
+)
+
 t.test('a repair goes back to the newest whole snapshot, shows it first, and deletes nothing', async (t) => {
   const { warehouse, folder, store } = await made(t.testdir(), 4)
   const latest = await store.snapshots.read(3)
