@@ -84,6 +84,7 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
     cacheBytes: options.cacheBytes ?? DEFAULT_CACHE_BYTES,
     states,
     logger: options.logger,
+    pause: breathe,
     unlock,
   })
 }

@@ -50,6 +50,8 @@ export interface WarehouseContext {
   /** Writing tables of this process by path: see `TableState`. */
   readonly states: Map<string, Promise<TableState>>
   readonly logger: Logger | undefined
+  /** Lets the event loop have a turn, between steps of long work on this thread. */
+  readonly pause?: (() => Promise<void>) | undefined
   /** Gives back the lock of the folder, when it was taken: the last thing that `close` does. */
   readonly unlock?: (() => Promise<void>) | undefined
 }
@@ -182,7 +184,7 @@ export class Warehouse {
    */
   async checkTable(name: string, options: { readonly level?: CheckLevel } = {}): Promise<TableCheck> {
     checkCall('checkTable', options, { level: 'any' })
-    return checkStore(await this.#storeOf(name), options.level ?? 'data')
+    return checkStore(await this.#storeOf(name), options.level ?? 'data', this.#context.pause)
   }
 
   /**
@@ -195,11 +197,11 @@ export class Warehouse {
   ): Promise<RepairResult> {
     checkCall('repairTable', options, { level: 'any', dryRun: 'flag', force: 'flag' })
     const { level = 'data', dryRun = true, force = false } = options
-    const { states, clock, readOnly } = this.#context
+    const { states, clock, readOnly, pause } = this.#context
     const store = await this.#storeOf(name)
     if (!dryRun && readOnly) throw readOnlyError(`${name} cannot be repaired`, { table: name })
     if (!dryRun && states.has(store.paths.table)) throw openError(name)
-    return repairStore(store, { level, dryRun, force, nowMillis: clock.now() })
+    return repairStore(store, { level, dryRun, force, nowMillis: clock.now(), pause })
   }
 
   async #storeOf(name: string): Promise<TableStore> {

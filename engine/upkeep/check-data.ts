@@ -9,15 +9,19 @@ import type { TableStore } from '../store/table-store.ts'
 
 const BATCH_ROWS = 4096
 
+/** Lets the event loop have a turn. */
+export type Pause = () => Promise<void>
+
 /**
  * Reads every column of a data file, so that each page's checksum is verified, and holds its rows against its entry: their number,
  * the range of sequence numbers, keys in ascending order from the first to the last. Changelog files hold a key more than once.
- * `CORRUPT` for the first thing that is wrong. Reads on this thread, a batch between two turns of the event loop.
+ * `CORRUPT` for the first thing that is wrong. Reads on this thread, with a pause after each batch.
  */
 export async function checkDataFile(
   { fs, codecs }: TableStore,
   { file, path, fileSchema }: { readonly file: DataFile; readonly path: string; readonly fileSchema: TableSchema },
   content: 'data' | 'changelog',
+  pause: Pause | undefined,
 ): Promise<void> {
   const layout = kvLayout(fileSchema)
   const compare = rowCompare(layout.keyTypes)
@@ -52,8 +56,7 @@ export async function checkDataFile(
         last = key
       }
       rows += batch.rows
-      // Lets others have their turn.
-      await fs.stat(path)
+      await pause?.()
     }
   } finally {
     reader.close()

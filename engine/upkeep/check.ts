@@ -12,7 +12,7 @@ import { isMissing, withPath } from '../store/errors.ts'
 import { readHint } from '../store/hints.ts'
 import { listIfPresent } from '../store/listing.ts'
 import { dataPathsOf, type TableStore } from '../store/table-store.ts'
-import { checkDataFile } from './check-data.ts'
+import { checkDataFile, type Pause } from './check-data.ts'
 
 /** What is wrong with a file, or with what files say of each other. */
 export interface TableProblem {
@@ -43,16 +43,16 @@ export type CheckLevel = 'metadata' | 'data'
 /**
  * Walks the main branch of a table, from its snapshots, tags and changelogs down to pages, and notes each file that is damaged or
  * missing. Goes on after each problem, also where the table could not be opened. An error of the file system other than a missing file
- * is thrown: it says nothing of the table. Memory: the names of all files, the entries of one snapshot.
+ * is thrown: it says nothing of the table. What expired, before or meanwhile, is not whole, and no problem. Memory: the names of all files, the entries of one snapshot.
  */
-export async function checkStore(store: TableStore, level: CheckLevel): Promise<TableCheck> {
+export async function checkStore(store: TableStore, level: CheckLevel, pause?: Pause): Promise<TableCheck> {
   if (level !== 'metadata' && level !== 'data') {
     throw new TableError('INVALID', `level is ${shown(level)}. Give metadata or data.`, {
       option: 'level',
       value: level,
     })
   }
-  const walk = new Walk(store, level)
+  const walk = new Walk(store, level, pause)
   await walk.schemas()
   const ids = await store.snapshots.allIds()
   for (const id of ids) await walk.root(`snapshot ${id}`, store.snapshots.path(id), () => store.snapshots.find(id))
@@ -75,6 +75,7 @@ type Found = { kind: TableProblem['kind']; message: string; usedBy: Set<string> 
 class Walk {
   readonly #store: TableStore
   readonly #level: CheckLevel
+  readonly #pause: Pause | undefined
   readonly #problems = new Map<string, Found>()
   readonly #failed = new Set<string>()
   /** Files that were looked at, and found whole or not. */
@@ -82,9 +83,10 @@ class Walk {
   #schema: TableSchema | undefined
   #bytes = 0
 
-  constructor(store: TableStore, level: CheckLevel) {
+  constructor(store: TableStore, level: CheckLevel, pause: Pause | undefined) {
     this.#store = store
     this.#level = level
+    this.#pause = pause
   }
 
   async schemas(): Promise<void> {
@@ -105,14 +107,16 @@ class Walk {
     const last = ids.at(-1)
     for (let i = 1; i < ids.length; i++) {
       for (let id = Math.max(ids[i - 1]! + 1, earliest ?? 1); id < ids[i]!; id++)
-        this.#gone(id, 'there are older and newer ones')
+        await this.#gone(id, 'there are older and newer ones')
     }
     if (last !== undefined && latest !== undefined && latest > last && latest - last < 1000) {
-      for (let id = last + 1; id <= latest; id++) this.#gone(id, 'LATEST names a newer one')
+      for (let id = last + 1; id <= latest; id++) await this.#gone(id, 'LATEST names a newer one')
     }
   }
 
-  #gone(id: number, why: string): void {
+  async #gone(id: number, why: string): Promise<void> {
+    // It may have come since the folder was listed.
+    if ((await this.#store.snapshots.find(id).catch(() => null)) !== undefined) return
     const message = `Snapshot ${id} is missing, though ${why}. Restore its file from a copy if there is one.`
     this.#note(`snapshot ${id}`, this.#store.snapshots.path(id), 'missing', message)
   }
@@ -154,11 +158,16 @@ class Walk {
     }
   }
 
-  result(ids: readonly number[]): TableCheck {
-    const snapshots = ids.map((id) => ({ id, whole: !this.#failed.has(`snapshot ${id}`) }))
+  async result(ids: readonly number[]): Promise<TableCheck> {
+    const earliest = (await this.#store.snapshots.earliestId()) ?? 0
+    const expired = new Set(ids.filter((id) => id < earliest).map((id) => `snapshot ${id}`))
+    const snapshots = ids.map((id) => ({ id, whole: id >= earliest && !this.#failed.has(`snapshot ${id}`) }))
     const problems = [...this.#problems].sort(([a], [b]) => (a < b ? -1 : 1))
     return {
-      problems: problems.map(([path, { kind, message, usedBy }]) => ({ kind, path, message, usedBy: [...usedBy] })),
+      problems: problems.flatMap(([path, { kind, message, usedBy }]) => {
+        const users = [...usedBy].filter((user) => !expired.has(user))
+        return users.length === 0 ? [] : [{ kind, path, message, usedBy: users }]
+      }),
       snapshots,
       newestWhole: snapshots.findLast(({ whole }) => whole)?.id,
       files: this.#seen.size,
@@ -193,7 +202,7 @@ class Walk {
       if (path === undefined) continue
       await this.#file(user, path, file.bytes, async () => {
         const fileSchema = await this.#store.schemas.read(file.schemaId)
-        await checkDataFile(this.#store, { file, path, fileSchema }, content)
+        await checkDataFile(this.#store, { file, path, fileSchema }, content, this.#pause)
       })
       for (const other of extra) await this.#file(user, other, undefined)
     }

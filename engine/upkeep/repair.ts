@@ -7,6 +7,7 @@ import { readHint } from '../store/hints.ts'
 import { listIfPresent } from '../store/listing.ts'
 import type { TableStore } from '../store/table-store.ts'
 import { type CheckLevel, checkStore, type TableCheck } from './check.ts'
+import type { Pause } from './check-data.ts'
 
 /** A snapshot that is younger than this may have a writer that goes on. */
 const QUIET_MILLIS = 60_000
@@ -32,9 +33,10 @@ export async function repairStore(
     readonly dryRun: boolean
     readonly force: boolean
     readonly nowMillis: number
+    readonly pause?: Pause | undefined
   },
 ): Promise<RepairResult> {
-  const check = await checkStore(store, options.level)
+  const check = await checkStore(store, options.level, options.pause)
   const plan = planRepair({
     snapshots: check.snapshots,
     tags: (await readableTags(store)).map(({ name, snapshot }) => ({ name, snapshotId: snapshot.id })),
@@ -54,7 +56,8 @@ export async function repairStore(
   ].map((from) => ({ from, to: posix.join(aside, `${posix.basename(from)}.${suffix}`) }))
   if (options.dryRun || (moved.length === 0 && !(await isAhead(store, plan.to)))) return { check, to: plan.to, moved }
   if (!options.force) await checkQuiet(store, options.nowMillis)
-  await checkUnchanged(store, check)
+  const ids = check.snapshots.map(({ id }) => id)
+  await checkIds(store, ids)
   if (moved.length > 0) {
     await withPath(aside, () => store.fs.makeDirectory(aside))
     for (const { from, to } of moved) await withPath(from, () => store.fs.rename(from, to))
@@ -62,6 +65,8 @@ export async function repairStore(
   }
   if (plan.tags.length > 0) await withPath(store.paths.tags, () => store.fs.syncDirectory(store.paths.tags))
   await store.snapshots.sync()
+  const kept = ids.filter((id) => !plan.snapshots.includes(id))
+  await checkIds(store, kept)
   await store.snapshots.writeLatestHint(plan.to)
   return { check, to: plan.to, moved }
 }
@@ -98,12 +103,13 @@ async function checkQuiet({ fs, paths }: TableStore, nowMillis: number): Promise
   }
 }
 
-async function checkUnchanged({ snapshots, paths }: TableStore, { snapshots: checked }: TableCheck): Promise<void> {
+/** A snapshot that came meanwhile stands on those that go: what is left of it then is for the next repair. */
+async function checkIds({ snapshots, paths }: TableStore, expected: readonly number[]): Promise<void> {
   const ids = await snapshots.allIds()
-  if (ids.length === checked.length && ids.every((id, i) => id === checked[i]!.id)) return
+  if (ids.length === expected.length && ids.every((id, i) => id === expected[i])) return
   throw new TableError(
     'CONFLICT',
-    `The snapshots of ${paths.table} changed during the check: stop every writer of the table, and try again.`,
+    `The snapshots of ${paths.table} changed meanwhile: stop every writer of the table, and try again.`,
     { path: paths.snapshots },
   )
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { t as types } from '../../engine/index.ts'
 import { planRepair } from '../../engine/plan/repair.ts'
+import { createNodeFileSystem } from '../../engine/ports/node-fs.ts'
 import { checkStore } from '../../engine/upkeep/check.ts'
 import { goldenCases } from '../support/golden.ts'
 import { goldenStore } from '../support/golden-store.ts'
@@ -75,6 +76,85 @@ t.test('each kind of file that is missing or cut is named, with what needs it', 
   writeFileSync(files['data file']!, data)
   rmSync(join(folder, 'snapshot', 'snapshot-2'))
   t.match((await warehouse.checkTable('db.t')).problems, [{ kind: 'missing', usedBy: ['snapshot 2'] }], 'a gap')
+  await warehouse.close()
+})
+
+t.test('what others commit and expire during a check, or left half expired, is no damage', async (t) => {
+  const path = t.testdir()
+  const { warehouse, folder } = await made(path, 3)
+  const theirs = await warehouse.table('db.t')
+  const fs = createNodeFileSystem({ sync: false })
+  const first = readFileSync(join(folder, 'snapshot', 'snapshot-1'))
+  let met = false
+  const checking = openAlone(path, {
+    fs: {
+      ...fs,
+      readFile: async (file) => {
+        const bytes = await fs.readFile(file)
+        if (!met && file.endsWith('snapshot-1')) {
+          met = true
+          await theirs.compact({ full: true })
+          await theirs.expireSnapshots({ retainMax: 1, retainMin: 1 })
+        }
+        return bytes
+      },
+    },
+  })
+  const { problems, snapshots } = await checking.checkTable('db.t')
+  t.ok(met, 'they came in between')
+  t.same(problems, [])
+  t.same(
+    snapshots,
+    [1, 2, 3].map((id) => ({ id, whole: false })),
+    'and expired',
+  )
+  await theirs.close()
+  writeFileSync(join(folder, 'snapshot', 'snapshot-1'), first)
+  t.match(await checking.checkTable('db.t'), {
+    problems: [],
+    snapshots: [
+      { id: 1, whole: false },
+      { id: 4, whole: true },
+    ],
+  })
+  await checking.close()
+  await warehouse.close()
+})
+
+t.test('a check pauses after each batch of rows', async (t) => {
+  const path = t.testdir()
+  let pauses = 0
+  const warehouse = openAlone(path, { pause: async () => void pauses++ })
+  const table = await warehouse.createTable('db.t', definition)
+  await table.put(Array.from({ length: 10_000 }, (_, k) => ({ k, v: k })))
+  await table.commit()
+  t.same((await warehouse.checkTable('db.t')).problems, [])
+  t.ok(pauses >= 3, `${pauses} pauses`)
+  await warehouse.close()
+})
+
+t.test('a repair says so when a snapshot comes while it moves others away; the next one moves it, too', async (t) => {
+  const path = t.testdir()
+  const { warehouse, folder, store } = await made(path, 3)
+  const [entry] = await store.manifests.deltaEntries(await store.snapshots.read(2))
+  truncateSync(join(folder, 'bucket-0', entry!.file.name), 10)
+  const fs = createNodeFileSystem({ sync: false })
+  const place = (id: number) => join(folder, 'snapshot', `snapshot-${id}`)
+  const repairing = openAlone(path, {
+    fs: {
+      ...fs,
+      rename: async (from, to) => {
+        const text = readFileSync(from, 'utf8')
+        if (from === place(3)) writeFileSync(place(4), text.replace('"id" : 3', '"id" : 4'))
+        return fs.rename(from, to)
+      },
+    },
+  })
+  const how = { dryRun: false, force: true }
+  await refused(t, repairing.repairTable('db.t', how), 'CONFLICT', { path: join(folder, 'snapshot') }, 'meanwhile')
+  t.match(await warehouse.repairTable('db.t', how), { to: 1, moved: [{ from: place(4) }] })
+  t.match(await warehouse.checkTable('db.t'), { problems: [], newestWhole: 1 })
+  await repairing.close()
   await warehouse.close()
 })
 
