@@ -181,6 +181,8 @@ class Simulation {
       cacheBytes: 1 << 20,
       states: new Map<string, Promise<TableState>>(),
       logger: undefined,
+      // Small flushes and reads as tasks of an executor in one process, on the caller's thread in the other.
+      smallTasks: process !== 1,
     })
     if (process === READER) {
       while (this.#ledger.latest === 0) {
