@@ -15,6 +15,9 @@ import { sliceColumn } from '../column/slice.ts'
  */
 const kinds = ['fixed', 'wide', 'bytes', 'list', 'map', 'row'] as const
 
+/** As deep as types can be (types/parse.ts): damage must not exhaust the stack. */
+const MAX_DEPTH = 66
+
 type ArrayClass = { new (buffer: ArrayBuffer): FixedArray; readonly BYTES_PER_ELEMENT: number }
 
 const classes: readonly ArrayClass[] = Object.values(arrays)
@@ -74,8 +77,9 @@ export function writeColumn(writer: ByteWriter, column: Column): void {
   }
 }
 
-export function readColumn(reader: ByteReader, length: number): Column {
+export function readColumn(reader: ByteReader, length: number, depth = 0): Column {
   const at = reader.position
+  if (depth > MAX_DEPTH) throw corrupt(`spill column at offset ${at} is nested deeper than ${MAX_DEPTH} levels`)
   const kind = kinds[reader.u8()]
   const valid = reader.u8() === 0 ? undefined : reader.take(length)
   switch (kind) {
@@ -92,16 +96,16 @@ export function readColumn(reader: ByteReader, length: number): Column {
     }
     case 'list': {
       const offsets = readOffsets(reader, length)
-      return { kind, length, offsets, child: readColumn(reader, offsets[length]!), valid }
+      return { kind, length, offsets, child: readColumn(reader, offsets[length]!, depth + 1), valid }
     }
     case 'map': {
       const offsets = readOffsets(reader, length)
-      const keys = readColumn(reader, offsets[length]!)
-      return { kind, length, offsets, keys, values: readColumn(reader, offsets[length]!), valid }
+      const keys = readColumn(reader, offsets[length]!, depth + 1)
+      return { kind, length, offsets, keys, values: readColumn(reader, offsets[length]!, depth + 1), valid }
     }
     case 'row': {
       const children: Column[] = []
-      for (let count = reader.u32le(); count > 0; count--) children.push(readColumn(reader, length))
+      for (let count = reader.u32le(); count > 0; count--) children.push(readColumn(reader, length, depth + 1))
       return { kind, length, children, valid }
     }
     case undefined:

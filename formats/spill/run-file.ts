@@ -6,6 +6,7 @@ import { ByteWriter } from '../bytes/writer.ts'
 import type { Batch } from '../column/column.ts'
 import { sliceBatch } from '../column/slice.ts'
 import type { Codecs } from '../compress/codec.ts'
+import { parseDataFields, printDataFields } from '../types/parse.ts'
 import type { Field } from '../types/row-type.ts'
 import { columnBytes, readColumn, writeColumn } from './column-block.ts'
 
@@ -14,7 +15,7 @@ import { columnBytes, readColumn, writeColumn } from './column-block.ts'
  *
  *   frame  := stored length, raw length, checksum (u32 each, little endian), stored bytes
  *   checksum := crc32 of the stored bytes, seeded with the raw length
- *   file   := "LKS1" frame(fields as JSON) frame(block)* end
+ *   file   := "LKS1" frame(fields as JSON, as in schema files) frame(block)* end
  *   block  := rows (u32), then each column (column-block.ts); zstd level 1
  *   end    := three zeros (u32), rows of the file (u64): tells a whole file from one cut at a frame
  */
@@ -46,7 +47,7 @@ export function* writeRun(sink: ByteSink, batches: Iterable<Batch>, codecs: Code
   let started = false
   for (const batch of batches) {
     if (!started) {
-      writer.bytes(new TextEncoder().encode(JSON.stringify(batch.fields)))
+      writer.bytes(new TextEncoder().encode(JSON.stringify(printDataFields(batch.fields))))
       frame()
       started = true
     }
@@ -88,7 +89,7 @@ export function* readRun(source: ByteSource, codecs: Codecs): Generator<Batch> {
     if (actual !== sum) throw corrupt(`spill frame at offset ${offset} has checksum ${actual}, expected ${sum}`)
     offset += stored
     const raw = codec.decompress(bytes, rawBytes)
-    if (fields === undefined) fields = JSON.parse(new TextDecoder().decode(raw)) as readonly Field[]
+    if (fields === undefined) fields = readFields(raw)
     else {
       const block = readBlock(raw, fields)
       rows += block.rows
@@ -99,6 +100,16 @@ export function* readRun(source: ByteSource, codecs: Codecs): Generator<Batch> {
     throw corrupt(`spill file has ${source.bytes - offset} bytes after its last frame, expected 8`)
   const expected = new ByteReader(source.read(offset, 8)).i64le()
   if (BigInt(rows) !== expected) throw corrupt(`spill file holds ${rows} rows, expected ${expected}`)
+}
+
+function readFields(raw: Uint8Array): readonly Field[] {
+  let json: unknown
+  try {
+    json = JSON.parse(new TextDecoder().decode(raw))
+  } catch (cause) {
+    throw corrupt('the fields of a spill file are not JSON', cause)
+  }
+  return parseDataFields(json)
 }
 
 function readBlock(raw: Uint8Array, fields: readonly Field[]): Batch {

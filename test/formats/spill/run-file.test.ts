@@ -1,4 +1,5 @@
 import t from 'tap'
+import { crc32 } from '../../../formats/bytes/crc32.ts'
 import type { Batch } from '../../../formats/column/column.ts'
 import { concatBatches, sliceBatch } from '../../../formats/column/slice.ts'
 import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
@@ -70,4 +71,34 @@ t.test('every cut and every flipped byte is CORRUPT', async (t) => {
     t.throws(() => load(flipped), { code: 'CORRUPT' }, `flipped at ${at}`)
   }
   t.strictSame(concatBatches(load(whole)).columns.map(plain), expected)
+})
+
+/** A file of frames whose checksums are right, whatever they hold. */
+function fileOf(...frames: readonly Uint8Array[]): Uint8Array {
+  const parts: Uint8Array[] = [Buffer.from('LKS1')]
+  for (const raw of frames) {
+    const stored = codecs.get('zstd').compress(raw, 1)
+    parts.push(
+      new Uint8Array(Uint32Array.of(stored.length, raw.length, crc32(stored, raw.length)).buffer as ArrayBuffer),
+      stored,
+    )
+  }
+  return new Uint8Array(Buffer.concat([...parts, new Uint8Array(20)]))
+}
+
+const text = (value: string) => new TextEncoder().encode(value)
+
+t.test('fields that are none are CORRUPT, with a right checksum too', async (t) => {
+  for (const head of ['[', '{}', '5', 'null', '[{}]', '['.repeat(100_000), '[{"id":0,"name":"c","type":"INT("}]'])
+    t.throws(() => load(fileOf(text(head))), { name: 'FormatError' }, head.slice(0, 40))
+})
+
+t.test('a column nested without end is CORRUPT', async (t) => {
+  // A list of no rows in a list of no rows, and so on.
+  const nested = new Uint8Array(4 + 6 * 50_000)
+  for (let at = 4; at < nested.length; at += 6) nested[at] = 3
+  t.throws(() => load(fileOf(text('[{"id":0,"name":"c","type":"INT"}]'), nested)), {
+    code: 'CORRUPT',
+    message: /nested deeper than 66 levels/,
+  })
 })
