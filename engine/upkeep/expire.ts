@@ -10,7 +10,7 @@ import {
   taggedFiles,
 } from '../plan/expire.ts'
 import { mapLimited } from '../store/concurrent.ts'
-import { readConsumers } from '../store/consumers.ts'
+import { type Consumer, readConsumers } from '../store/consumers.ts'
 import { withPath } from '../store/errors.ts'
 import type { Pins } from '../store/pins.ts'
 import type { TableStore } from '../store/table-store.ts'
@@ -32,6 +32,8 @@ export interface ExpireResult {
   readonly earliest: number | undefined
   /** Pinned snapshots that kept others from ending: worth another run when their readers are done. */
   readonly heldBack: readonly number[]
+  /** Consumers without which more snapshots would end: one that never comes back keeps them for ever. The furthest behind first. */
+  readonly consumers: readonly Consumer[]
 }
 
 /**
@@ -49,9 +51,9 @@ export async function expireSnapshots(store: TableStore, pins: Pins, request: Ex
   const earliest = await snapshots.earliestId()
   const latest = await snapshots.latestId()
   if (earliest === undefined || latest === undefined) {
-    return { expired: [], files: [], bytes: 0, earliest: undefined, heldBack: [] }
+    return { expired: [], files: [], bytes: 0, earliest: undefined, heldBack: [], consumers: [] }
   }
-  const { end, heldBack } = await chooseEnd(store, request, { earliest, latest, pinned: pins.ids() })
+  const { end, heldBack, consumers } = await chooseEnd(store, request, { earliest, latest, pinned: pins.ids() })
   const remover = new Remover(store, dataPathsOf(store.paths, await store.schemas.latest()), request)
   // They go first: files that only they kept go with the snapshots that took them away.
   const gone = await expireChangelogs(store, pins, remover, { ...request, earliest, latest })
@@ -73,7 +75,7 @@ export async function expireSnapshots(store: TableStore, pins: Pins, request: Ex
   if (!request.dryRun) await moveEarliest(store, end)
   const { files, bytes } = remover
   const held = [...new Set([...heldBack, ...work.held])].sort((a, b) => a - b)
-  return { expired: work.ended.map(({ id }) => id), files, bytes, earliest: end, heldBack: held }
+  return { expired: work.ended.map(({ id }) => id), files, bytes, earliest: end, heldBack: held, consumers }
 }
 
 /**
@@ -156,7 +158,7 @@ async function chooseEnd(
   store: TableStore,
   request: ExpireRequest,
   { earliest, latest, pinned }: Situation,
-): Promise<{ readonly end: number; readonly heldBack: readonly number[] }> {
+): Promise<{ readonly end: number } & Pick<ExpireResult, 'heldBack' | 'consumers'>> {
   const consumers = await readConsumers(store.fs, store.paths.consumers)
   const wanted = consumers.map((consumer) => consumer.nextSnapshot)
   const input = { ...request, earliest, latest, nowMillis: request.olderThan, retainMillis: 0 }
@@ -167,10 +169,12 @@ async function chooseEnd(
   const holding = pinned.filter((id) => id >= earliest)
   const chosen = snapshotsToExpire({ ...input, needed: [...wanted, ...holding] }, timeOf)
   const heldBack = holding.filter((id) => id < free.end)
+  const due = snapshotsToExpire({ ...input, needed: [] }, timeOf)
+  const behind = consumers.filter(({ nextSnapshot }) => nextSnapshot < due.end)
   // In a gap the first snapshot that stays is the next one there is.
   const ids = await store.snapshots.ids()
   const end = ids.find((id) => id >= chosen.end) ?? latest
-  return { end, heldBack }
+  return { end, heldBack, consumers: behind.toSorted((a, b) => a.nextSnapshot - b.nextSnapshot) }
 }
 
 /** Times of snapshots from the first that is not surplus up to the first that is young enough to stay: more decide nothing. */

@@ -96,6 +96,18 @@ t.test('C090: consumers keep what they have not read', async (t) => {
   const result = await keepLast(store, 1)
   t.same(result.expired, [1, 2])
   t.equal(result.earliest, 3)
+  const [a, b] = [
+    { name: 'a', nextSnapshot: 3 },
+    { name: 'b', nextSnapshot: 5 },
+  ]
+  t.same(result.consumers, [a, b], 'who holds snapshots back')
+  t.same((await keepLast(store, 1, new Pins(), { dryRun: true })).consumers, [a, b])
+  const latest = (await store.snapshots.latestId())!
+  t.same((await keepLast(store, latest - 3)).consumers, [a], 'only those without which more would end')
+  t.same((await keepLast(store, latest - 2)).consumers, [])
+  const pins = new Pins()
+  pins.pin(3)
+  t.same((await keepLast(store, 1, pins)).consumers, [a, b], 'a pin beside them does not hide them')
   fs.plant(`${store.paths.consumers}/consumer-a`, new TextEncoder().encode('{'))
   const files = await allFiles(fs, store.paths.table)
   await t.rejects(keepLast(store, 1), { code: 'CORRUPT' }, 'what a damaged mark needs cannot be known')
@@ -287,7 +299,14 @@ t.test('folders left empty go when asked for, and only those', async (t) => {
 t.test('a table without snapshots has nothing to expire', async (t) => {
   const { fs, store } = goldenStore('uc')
   for (const id of await store.snapshots.ids()) await fs.unlink(store.snapshots.path(id))
-  t.same(await keepLast(store, 1), { expired: [], files: [], bytes: 0, earliest: undefined, heldBack: [] })
+  t.same(await keepLast(store, 1), {
+    expired: [],
+    files: [],
+    bytes: 0,
+    earliest: undefined,
+    heldBack: [],
+    consumers: [],
+  })
 })
 
 t.test('EARLIEST is written when it is missing, though nothing ends', async (t) => {
