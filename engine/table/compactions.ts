@@ -125,15 +125,17 @@ export class Compactions {
 
   /**
    * Runs a compaction that its caller waits for, again from the newest snapshot as long as other writers expire what it was about to
-   * read. `catchUp` follows them.
+   * read. `catchUp` follows them; what is missing again after that is no work of theirs.
    */
   async fresh(bucket: BucketWriter, run: () => Promise<unknown>, catchUp: () => Promise<void>): Promise<void> {
+    let missed: unknown
     for (;;) {
       try {
         await run()
         return
       } catch (error) {
-        if (!isMissing(error)) throw error
+        if (!isTableError(error) || !isMissing(error) || error.details.path === missed) throw error
+        missed = error.details.path
         await catchUp()
         if (!this.#isStale(bucket, error)) throw error
       }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { t as types } from '../../../engine/index.ts'
 import { createMemoryFileSystem } from '../../../engine/ports/memory-fs.ts'
+import { withPath } from '../../../engine/store/errors.ts'
 import { inlineExecutor, type TaskExecutor } from '../../../engine/tasks/submit.ts'
 import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { manualClock } from '../../support/manual-clock.ts'
@@ -8,8 +9,12 @@ import { collect, openAlone, refused } from '../../support/warehouses.ts'
 
 const fields = { k: types.int(), v: types.int() }
 
-/** A table with two runs in level 0, and a handle of it whose first compaction begins with `meanwhile`. */
-async function prepared(options: Record<string, string>, meanwhile: (files: () => Promise<string[]>) => Promise<void>) {
+/** A table with two runs in level 0, and a handle of it whose first compactions, `times` of them, begin with `meanwhile`. */
+async function prepared(
+  options: Record<string, string>,
+  meanwhile: (files: () => Promise<string[]>) => Promise<void>,
+  times = 1,
+) {
   const fs = createMemoryFileSystem({ now: () => 0 })
   await fs.makeDirectory('/w')
   const clock = manualClock()
@@ -24,12 +29,12 @@ async function prepared(options: Record<string, string>, meanwhile: (files: () =
     ])
     await theirs.commit()
   }
-  let met = false
+  let met = 0
   const executor: TaskExecutor = {
     ...inner,
     run: async (task, callOptions) => {
-      if (task.kind === 'compact' && !met) {
-        met = true
+      if (task.kind === 'compact' && met < times) {
+        met++
         await meanwhile(async () =>
           (await fs.list('/w/db.db/t/bucket-0')).map(({ name }) => `/w/db.db/t/bucket-0/${name}`),
         )
@@ -38,7 +43,7 @@ async function prepared(options: Record<string, string>, meanwhile: (files: () =
     },
   }
   const warehouse = openAlone('/w', { fs, clock, executor })
-  return { fs, other, theirs, warehouse, ours: await warehouse.table('db.t'), met: () => met }
+  return { fs, other, theirs, warehouse, ours: await warehouse.table('db.t'), tasks: () => met }
 }
 
 const rows = [
@@ -52,7 +57,7 @@ for (const [what, options] of [
   ['a commit that waits for compaction', { 'changelog-producer': 'lookup' }],
 ] as const) {
   t.test(`${what} begins anew when another writer expires what it was about to read`, async (t) => {
-    const { theirs, other, ours, warehouse, met } = await prepared(options, async () => {
+    const { theirs, other, ours, warehouse, tasks } = await prepared(options, async () => {
       await theirs.put({ k: 3, v: 2 })
       await theirs.commit()
       await theirs.compact({ full: true })
@@ -63,7 +68,7 @@ for (const [what, options] of [
       await ours.put({ k: 4, v: 4 })
       await ours.commit()
     }
-    t.ok(met(), 'they came in between')
+    t.equal(tasks(), 1, 'they came in between')
     t.same(await collect(ours.scan()), what === 'compact()' ? rows : [...rows, { k: 4, v: 4 }])
     await warehouse.close()
     await other.close()
@@ -73,6 +78,15 @@ for (const [what, options] of [
 t.test('a file that is missing though the newest snapshot names it is damage', async (t) => {
   const { fs, other, ours, warehouse } = await prepared({}, async (files) => fs.unlink((await files())[0]!))
   await refused(t, ours.compact({ full: true }), 'CORRUPT', { missing: true }, 'data-')
+  await warehouse.close()
+  await other.close()
+})
+
+t.test('a file that is missing each time, and is none of the table, ends the tries', async (t) => {
+  const missing = () => withPath('/tmp/gone', () => Promise.reject(Object.assign(new Error(), { code: 'ENOENT' })))
+  const { other, ours, warehouse, tasks } = await prepared({}, missing, 20)
+  await refused(t, ours.compact({ full: true }), 'CORRUPT', { path: '/tmp/gone' })
+  t.equal(tasks(), 2)
   await warehouse.close()
   await other.close()
 })
