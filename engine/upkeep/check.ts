@@ -43,7 +43,7 @@ export type CheckLevel = 'metadata' | 'data'
 /**
  * Walks the main branch of a table, from its snapshots, tags and changelogs down to pages, and notes each file that is damaged or
  * missing. Goes on after each problem, also where the table could not be opened. An error of the file system other than a missing file
- * is thrown: it says nothing of the table. What expired, before or meanwhile, is not whole, and no problem. Memory: the names of all files, the entries of one snapshot.
+ * is thrown, unless a folder lies there or links in a circle: it says nothing of the table. What expired, before or meanwhile, is not whole, and no problem. Memory: the names of all files, the entries of one snapshot.
  */
 export async function checkStore(store: TableStore, level: CheckLevel, pause?: Pause): Promise<TableCheck> {
   if (level !== 'metadata' && level !== 'data') {
@@ -65,6 +65,11 @@ export async function checkStore(store: TableStore, level: CheckLevel, pause?: P
   }
   await walk.consumers()
   return walk.result(ids)
+}
+
+/** Something lies under the name of a file that no file can be read from: a folder, or links in a circle. */
+function isNoFile(error: unknown): error is TableError {
+  return isTableError(error, 'IO') && (error.details.errno === 'EISDIR' || error.details.errno === 'ELOOP')
 }
 
 /** Rows that a data file may have. */
@@ -109,6 +114,7 @@ class Walk {
       for (let id = Math.max(ids[i - 1]! + 1, earliest ?? 1); id < ids[i]!; id++)
         await this.#gone(id, 'there are older and newer ones')
     }
+    if (last === undefined && latest !== undefined) await this.#gone(latest, 'LATEST names it')
     if (last !== undefined && latest !== undefined && latest > last && latest - last < 1000) {
       for (let id = last + 1; id <= latest; id++) await this.#gone(id, 'LATEST names a newer one')
     }
@@ -261,7 +267,7 @@ class Walk {
     try {
       return await withPath(path, run)
     } catch (error) {
-      if (!isTableError(error, 'CORRUPT', 'UNSUPPORTED')) throw error
+      if (!isTableError(error, 'CORRUPT', 'UNSUPPORTED') && !isNoFile(error)) throw error
       const at = typeof error.details.path === 'string' ? error.details.path : path
       if (this.#seen.has(at)) this.#seen.set(at, false)
       const kind = error.code === 'UNSUPPORTED' ? 'unsupported' : isMissing(error) ? 'missing' : 'damaged'

@@ -23,7 +23,7 @@ export interface RepairResult {
 
 /**
  * Makes the newest whole snapshot the newest of the table. Nothing is deleted: the files of later snapshots and tags move to
- * `damaged/` in the table's folder, and what only they name becomes orphans. `CORRUPT` when no snapshot is whole, `CONFLICT`
+ * `damaged/` in the table's folder, and what only they name becomes orphans. `CORRUPT` when no snapshot is whole, `NOT_FOUND` when there never was one, `CONFLICT`
  * when somebody wrote the table just now, or meanwhile.
  */
 export async function repairStore(
@@ -41,6 +41,15 @@ export async function repairStore(
     snapshots: check.snapshots,
     tags: (await readableTags(store)).map(({ name, snapshot }) => ({ name, snapshotId: snapshot.id })),
   })
+  if (plan.to === undefined && check.snapshots.length === 0 && check.problems.length === 0) {
+    throw new TableError(
+      'NOT_FOUND',
+      `${store.paths.table} has no snapshot yet: there is nothing to go back to, and no need for it. Open the table and use it.`,
+      {
+        path: store.paths.table,
+      },
+    )
+  }
   if (plan.to === undefined) {
     throw new TableError(
       'CORRUPT',

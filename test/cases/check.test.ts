@@ -1,4 +1,15 @@
-import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { t as types } from '../../engine/index.ts'
@@ -64,6 +75,16 @@ t.test('each kind of file that is missing or cut is named, with what needs it', 
       const gone = await warehouse.checkTable('db.t', { level })
       t.match(gone.problems, [{ kind: 'missing', path, usedBy: ['snapshot 3'] }], `${kind} gone, ${level}`)
       t.equal(gone.newestWhole, 2, kind)
+      if (kind !== 'snapshot') {
+        symlinkSync(path, path)
+        const circle = await warehouse.checkTable('db.t', { level })
+        t.match(circle, { problems: [{ path, usedBy: ['snapshot 3'] }], newestWhole: 2 }, `${kind} links to itself`)
+        rmSync(path)
+        mkdirSync(path)
+        const dir = await warehouse.checkTable('db.t', { level })
+        t.match(dir, { problems: [{ path, usedBy: ['snapshot 3'] }], newestWhole: 2 }, `${kind} is a folder`)
+        rmdirSync(path)
+      }
       writeFileSync(path, whole)
     }
   }
@@ -188,6 +209,20 @@ t.test(
     await warehouse.close()
   },
 )
+
+t.test('a table that never had a snapshot is whole, one that lost all is not', async (t) => {
+  const root = t.testdir({ a: {}, b: {} })
+  const warehouse = openAlone(join(root, 'a'))
+  await (await warehouse.createTable('db.t', definition)).close()
+  t.match(await warehouse.checkTable('db.t'), { problems: [], newestWhole: undefined })
+  await refused(t, warehouse.repairTable('db.t', { dryRun: false, force: true }), 'NOT_FOUND', {})
+  await warehouse.close()
+  const lost = await made(join(root, 'b'), 2)
+  for (const id of [1, 2]) rmSync(join(lost.folder, 'snapshot', `snapshot-${id}`))
+  t.match((await lost.warehouse.checkTable('db.t')).problems, [{ kind: 'missing', usedBy: ['snapshot 2'] }])
+  await refused(t, lost.warehouse.repairTable('db.t', { dryRun: false, force: true }), 'CORRUPT', {})
+  await lost.warehouse.close()
+})
 
 t.test('a repair goes back to the newest whole snapshot, shows it first, and deletes nothing', async (t) => {
   const { warehouse, folder, store } = await made(t.testdir(), 4)
