@@ -100,11 +100,22 @@ export interface ChangesOptions<C extends string> extends CallOptions {
   readonly columns?: readonly C[]
 }
 
-export interface FollowOptions<C extends string> extends CallOptions {
-  /** Id of a snapshot: changes after it. Default: the newest one, so only what is still to come. */
-  readonly from?: number
-  /** Give the rows that are there first, as `+I`. Not together with `from`. */
-  readonly initial?: boolean
+/** Where a reader begins that has no mark: `from` a snapshot, or with the rows that are there, not both. */
+type FollowStart =
+  | {
+      /** Id of a snapshot: changes after it. Default: the newest one, so only what is still to come. */
+      readonly from?: number
+      readonly initial?: false
+    }
+  | {
+      readonly from?: never
+      /** Give the rows that are there first, as `+I`. Not together with `from`. */
+      readonly initial?: boolean
+    }
+
+export type FollowOptions<C extends string> = FollowStart & FollowCommon<C>
+
+interface FollowCommon<C extends string> extends CallOptions {
   /**
    * Name under which the table keeps how far this reader came. Where there is such a mark it goes on there, whatever `from` and
    * `initial` say. Snapshots that it has not read are not expired.

@@ -16,16 +16,21 @@ export interface Consumer {
   readonly nextSnapshot: number
 }
 
-/** The consumers of a branch. A damaged mark is an error: what it needs cannot be known. */
-export async function readConsumers(fs: FileSystem, folder: string): Promise<readonly Consumer[]> {
-  const consumers: Consumer[] = []
-  for (const entry of await listIfPresent(fs, folder)) {
+/** What the file of a consumer says. */
+export interface Mark extends Pick<Consumer, 'nextSnapshot'> {
+  /** The snapshot whose rows come first, as long as they have not all been taken. Other engines pass over it. */
+  readonly initialSnapshot?: number | undefined
+}
+
+/** The files of the consumers of a branch. */
+export async function consumerFiles(
+  fs: FileSystem,
+  folder: string,
+): Promise<readonly { readonly name: string; readonly path: string }[]> {
+  return (await listIfPresent(fs, folder)).flatMap((entry) => {
     const name = entry.kind === 'directory' ? undefined : parseConsumerName(entry.name)
-    if (name === undefined) continue
-    const nextSnapshot = await readConsumer(fs, posix.join(folder, entry.name))
-    if (nextSnapshot !== undefined) consumers.push({ name, nextSnapshot })
-  }
-  return consumers
+    return name === undefined ? [] : [{ name, path: posix.join(folder, entry.name) }]
+  })
 }
 
 /** Path of the mark of a consumer; `INVALID` for a name that no file can have. */
@@ -40,19 +45,21 @@ export function consumerPath(folder: string, name: string): string {
   return posix.join(folder, consumerName(name))
 }
 
-/** How far a consumer came; undefined when it has left no mark. */
-export async function readConsumer(fs: FileSystem, path: string): Promise<number | undefined> {
-  return ifPresent(() => withPath(path, async () => parseNextSnapshot(await fs.readFile(path))))
+/** How far a consumer came; undefined when it has left no mark. A damaged mark is an error: what it needs cannot be known. */
+export async function readConsumer(fs: FileSystem, path: string): Promise<Mark | undefined> {
+  return ifPresent(() => withPath(path, async () => parseMark(await fs.readFile(path))))
 }
 
 /** Leaves the mark of a consumer in one step. */
-export async function writeConsumer(publisher: Publisher, path: string, nextSnapshot: number): Promise<void> {
-  await replace(publisher, path, new TextEncoder().encode(`{\n  "nextSnapshot" : ${nextSnapshot}\n}`))
+export async function writeConsumer(publisher: Publisher, path: string, mark: Mark): Promise<void> {
+  const { nextSnapshot, initialSnapshot } = mark
+  const initial = initialSnapshot === undefined ? '' : `,\n  "initialSnapshot" : ${initialSnapshot}`
+  await replace(publisher, path, new TextEncoder().encode(`{\n  "nextSnapshot" : ${nextSnapshot}${initial}\n}`))
 }
 
-function parseNextSnapshot(bytes: Uint8Array): number {
+function parseMark(bytes: Uint8Array): Mark {
   const fields = new JsonFields(parseJsonObject(bytes, 'consumer'), 'consumer')
   const next = fields.required('nextSnapshot', fields.count)
   if (next < 1) throw corrupt(`consumer: key "nextSnapshot" must be a snapshot id, found ${next}`)
-  return next
+  return { nextSnapshot: next, initialSnapshot: fields.count('initialSnapshot') }
 }

@@ -4,9 +4,9 @@ import type { ChangeBatch, ChangesOptions, FollowOptions, RowKind } from '../api
 import { TableError } from '../errors.ts'
 import { KIND_TEXTS } from '../merge/kinds.ts'
 import { checkCall, shown } from '../options/check-call.ts'
-import { consumerPath, readConsumer, writeConsumer } from '../store/consumers.ts'
 import { forwardAbort } from '../tasks/abort.ts'
-import { ChangeSource } from './change-source.ts'
+import { ChangeSource, checkTable } from './change-source.ts'
+import { ConsumerMark } from './consumer-mark.ts'
 import type { TableCore } from './core.ts'
 import { captureScan, scanBatches } from './reads.ts'
 import { ROWS_AT_A_TIME, type RowReads } from './row-reads.ts'
@@ -69,9 +69,9 @@ export class ChangeReads {
         { table: this.#core.name, option: 'consumer' },
       )
     }
-    const mark = consumer === undefined ? undefined : consumerPath(this.#core.store.paths.consumers, consumer)
+    if (consumer !== undefined) ConsumerMark.path(this.#core, consumer)
     const columns = this.#reads.columns(options.columns)
-    return this.#iterator(signal, (stop) => this.#onwards({ from, initial, mark, pollMillis, columns }, stop))
+    return this.#iterator(signal, (stop) => this.#onwards({ from, initial, consumer, pollMillis, columns }, stop))
   }
 
   /** A signal that fires ends the iterator; so do `break` and `close`. */
@@ -92,9 +92,11 @@ export class ChangeReads {
     stop: AbortSignal,
   ): Changes {
     const range = await this.#source.range()
+    if (range === undefined) await checkTable(this.#core)
     if (range === undefined && (from ?? 0) === 0 && to === undefined) return
     const last = to ?? range?.last ?? 0
     const before = from ?? (range?.first ?? 1) - 1
+    if (to === undefined) await this.#checkThere(before)
     if (before > last) {
       throw new TableError(
         'INVALID',
@@ -121,53 +123,77 @@ export class ChangeReads {
     follow: {
       readonly from: number | undefined
       readonly initial: boolean
-      readonly mark: string | undefined
+      readonly consumer: string | undefined
       readonly pollMillis: number
       readonly columns: readonly string[]
     },
     stop: AbortSignal,
   ): Changes {
     const { store, services, events } = this.#core
-    const { mark, columns } = follow
+    const { consumer, columns } = follow
+    const mark = consumer === undefined ? undefined : ConsumerMark.take(this.#core, consumer)
     const wake = new Wake(services.clock, events)
     const pin = new Pin(this.#core)
-    const reached = async (next: number) => {
-      if (mark !== undefined) await writeConsumer(store, mark, next)
-    }
     try {
-      const known = mark === undefined ? undefined : await readConsumer(store.fs, mark)
-      let next = known ?? (follow.from === undefined ? undefined : follow.from + 1)
+      const known = await mark?.read()
+      let next = known?.nextSnapshot ?? (follow.from === undefined ? undefined : follow.from + 1)
+      let initial = known?.initialSnapshot
       if (next === undefined) {
-        const latest = (await store.snapshots.latestId()) ?? 0
-        pin.move(Math.max(1, latest))
-        if (follow.initial && latest > 0) yield* this.#state(latest, columns, stop)
+        const latest = await this.#begin(pin, follow.initial ? mark : undefined)
+        if (follow.initial && latest > 0) initial = latest
         next = latest + 1
+      }
+      if (initial !== undefined) {
+        pin.move(initial)
+        for await (const batches of this.#state(initial, columns, stop)) {
+          yield batches
+          await mark?.keep()
+        }
+        if (stop.aborted) return
+        next = initial + 1
       }
       const { first = 1 } = (await this.#source.range()) ?? {}
       if (next < first) throw await this.#source.expired(next)
       if (known === undefined && next > 1) await this.#checkThere(next - 1)
       pin.move(next)
-      if (known === undefined) await reached(next)
+      if (known === undefined || initial !== undefined) await mark?.write({ nextSnapshot: next })
       while (!stop.aborted) {
         wake.looking()
         const latest = (await store.snapshots.latestId()) ?? 0
+        if (latest === 0) await checkTable(this.#core)
+        await mark?.keep()
         if (latest < next - 1) throw this.#wentBack(next - 1, latest)
         for (let told = false; next <= latest && !stop.aborted; next++, told = false) {
           for await (const batches of this.#changesOf(next, columns, stop)) {
             told = true
             yield batches
+            await mark?.keep()
           }
           if (stop.aborted) return
           pin.move(next + 1)
-          if (told || next === latest) await reached(next + 1)
+          if (told || next === latest) await mark?.write({ nextSnapshot: next + 1 })
         }
-        await wake.wait(follow.pollMillis, stop)
+        await wake.wait(Math.min(follow.pollMillis, mark?.period ?? follow.pollMillis), stop)
       }
     } catch (error) {
       if (!stop.aborted) throw error
     } finally {
       wake.close()
       pin.release()
+      mark?.release()
+    }
+  }
+
+  /** The newest snapshot, 0 without one; it is pinned, and marked for other processes, before its rows are read. */
+  async #begin(pin: Pin, mark: ConsumerMark | undefined): Promise<number> {
+    const { snapshots } = this.#core.store
+    for (;;) {
+      const latest = (await snapshots.latestId()) ?? 0
+      pin.move(Math.max(1, latest))
+      if (mark === undefined || latest === 0) return latest
+      await mark.write({ nextSnapshot: latest, initialSnapshot: latest })
+      // Somebody may have expired it before the mark was there; then a newer one is the newest.
+      if ((await snapshots.find(latest)) !== undefined) return latest
     }
   }
 
@@ -228,7 +254,7 @@ export class ChangeReads {
   #wentBack(id: number, latest: number): TableError {
     return new TableError(
       'NOT_FOUND',
-      `Snapshot ${id} of ${this.#core.name} is gone: another engine went back to snapshot ${latest}. Scan the table and follow it anew.`,
+      `Snapshot ${id} of ${this.#core.name} is gone: another engine went back to snapshot ${latest}, or made the table anew. Scan the table and follow it anew.`,
       { table: this.#core.name, value: id, latest },
     )
   }

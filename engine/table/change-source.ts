@@ -4,6 +4,16 @@ import { isTableError, TableError } from '../errors.ts'
 import { fileRecords } from '../read/file-records.ts'
 import type { TableCore } from './core.ts'
 
+/** `NOT_FOUND` when the table is not there any more: then it has no schema. */
+export async function checkTable({ name, store }: TableCore): Promise<void> {
+  if ((await store.schemas.latestIfAny()) !== undefined) return
+  throw new TableError(
+    'NOT_FOUND',
+    `${name} was dropped. Close this handle; if the table is made anew, open it and begin from its start.`,
+    { table: name, path: store.paths.table },
+  )
+}
+
 /** Where the changes of snapshots are found: in the snapshots, and in long-lived changelogs once those have expired. */
 export class ChangeSource {
   readonly #core: TableCore

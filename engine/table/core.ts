@@ -62,6 +62,8 @@ export class TableCore {
   readonly compareKeys: KeyCompare
   readonly dataPaths: DataPaths
   readonly pins = new Pins()
+  /** Marks of consumers that readers of this process go by. */
+  readonly consumers = new Set<string>()
   /** Data files of small flushes on their way to the disk. */
   readonly unsynced: Unsynced
   readonly filePins = new FilePins()

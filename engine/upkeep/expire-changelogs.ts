@@ -2,7 +2,7 @@ import type { ManifestEntry, Snapshot } from '../../formats/meta/types.ts'
 import { pathId } from '../plan/entry-id.ts'
 import { expiredDataFiles, expiredMetadata, snapshotsToExpire } from '../plan/expire.ts'
 import { mapLimited } from '../store/concurrent.ts'
-import { readConsumers } from '../store/consumers.ts'
+import type { Consumer } from '../store/consumers.ts'
 import type { Pins } from '../store/pins.ts'
 import type { TableStore } from '../store/table-store.ts'
 import type { ExpireRequest } from './expire-request.ts'
@@ -17,15 +17,18 @@ export async function expireChangelogs(
   store: TableStore,
   pins: Pins,
   remover: Remover,
-  request: ExpireRequest & { readonly earliest: number; readonly latest: number },
+  request: ExpireRequest & {
+    readonly earliest: number
+    readonly latest: number
+    readonly consumers: readonly Consumer[]
+  },
 ): Promise<ReadonlySet<number>> {
   const { changelogs } = store
-  const { earliest, latest, limit, dryRun } = request
+  const { earliest, latest, consumers, limit, dryRun } = request
   const ids = (await changelogs.ids()).filter((id) => id < earliest)
   const first = ids[0]
   if (first === undefined) return new Set()
   const found = (await mapLimited(ids, (id) => changelogs.find(id))).filter((snapshot) => snapshot !== undefined)
-  const consumers = await readConsumers(store.fs, store.paths.consumers)
   const { retainMin, retainMax, olderThan } = request.changelogs
   const times = new Map(found.map(({ id, timeMillis }) => [id, timeMillis]))
   const { end } = snapshotsToExpire(

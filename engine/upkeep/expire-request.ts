@@ -18,6 +18,10 @@ export interface ExpireRequest {
   readonly dryRun: boolean
   /** Which changelogs may be dropped that outlived their snapshots. */
   readonly changelogs: ChangelogRetention
+  /** Marks of consumers that were written before are removed; epoch ms. Undefined = none. */
+  readonly consumersOlderThan: number | undefined
+  /** Consumers hold back snapshots, not only the changelogs that these leave behind. */
+  readonly consumersKeepSnapshots: boolean
 }
 
 /** The same limits as those of snapshots, for changelogs. */
@@ -67,12 +71,16 @@ export function expireRequest(
     retainMax: max,
     olderThan: olderThan ?? nowMillis - options['snapshot.time-retained'],
   }
+  const changelogs = changelogRetention(options, limits, nowMillis)
+  const life = options['consumer.expiration-time']
   return {
     ...limits,
     limit: own ? options['snapshot.expire.limit'] : Number.MAX_SAFE_INTEGER,
     cleanEmptyDirectories: options['snapshot.clean-empty-directories'],
     dryRun: dryRun ?? false,
-    changelogs: changelogRetention(options, limits, nowMillis),
+    changelogs,
+    consumersOlderThan: life === undefined ? undefined : nowMillis - life,
+    consumersKeepSnapshots: !(options['consumer.changelog-only'] && changelogs.outlive),
   }
 }
 

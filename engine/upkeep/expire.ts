@@ -10,12 +10,13 @@ import {
   taggedFiles,
 } from '../plan/expire.ts'
 import { mapLimited } from '../store/concurrent.ts'
-import { type Consumer, readConsumers } from '../store/consumers.ts'
+import type { Consumer } from '../store/consumers.ts'
 import { withPath } from '../store/errors.ts'
 import type { Pins } from '../store/pins.ts'
 import type { TableStore } from '../store/table-store.ts'
 import { dataPathsOf } from '../store/table-store.ts'
 import { expireChangelogs } from './expire-changelogs.ts'
+import { expireConsumers } from './expire-consumers.ts'
 import type { ExpireRequest } from './expire-request.ts'
 import { Remover } from './remover.ts'
 import { metadataOf, otherUsers, tolerant } from './used-files.ts'
@@ -53,10 +54,16 @@ export async function expireSnapshots(store: TableStore, pins: Pins, request: Ex
   if (earliest === undefined || latest === undefined) {
     return { expired: [], files: [], bytes: 0, earliest: undefined, heldBack: [], consumers: [] }
   }
-  const { end, heldBack, consumers } = await chooseEnd(store, request, { earliest, latest, pinned: pins.ids() })
+  const marked = await expireConsumers(store, request)
+  const { end, heldBack, consumers } = await chooseEnd(store, request, {
+    earliest,
+    latest,
+    pinned: pins.ids(),
+    consumers: request.consumersKeepSnapshots ? marked : [],
+  })
   const remover = new Remover(store, dataPathsOf(store.paths, await store.schemas.latest()), request)
   // They go first: files that only they kept go with the snapshots that took them away.
-  const gone = await expireChangelogs(store, pins, remover, { ...request, earliest, latest })
+  const gone = await expireChangelogs(store, pins, remover, { ...request, earliest, latest, consumers: marked })
   const changelogs = { outlive: request.changelogs.outlive, gone }
   let work = await loadWork(store, end, pins.ids(), changelogs)
   if (!request.dryRun) {
@@ -152,14 +159,14 @@ interface Situation {
   readonly earliest: number
   readonly latest: number
   readonly pinned: readonly number[]
+  readonly consumers: readonly Consumer[]
 }
 
 async function chooseEnd(
   store: TableStore,
   request: ExpireRequest,
-  { earliest, latest, pinned }: Situation,
+  { earliest, latest, pinned, consumers }: Situation,
 ): Promise<{ readonly end: number } & Pick<ExpireResult, 'heldBack' | 'consumers'>> {
-  const consumers = await readConsumers(store.fs, store.paths.consumers)
   const wanted = consumers.map((consumer) => consumer.nextSnapshot)
   const input = { ...request, earliest, latest, nowMillis: request.olderThan, retainMillis: 0 }
   const times = await timesUntilYoung(store, request, earliest, latest)

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { type Table, t as types } from '../../engine/index.ts'
@@ -45,8 +45,9 @@ t.test('what cannot be read is refused', async (t) => {
   await refused(t, () => table.changes({ since: 1 } as never), 'INVALID', { option: 'since' }, 'since')
   await refused(t, () => table.changes({ columns: ['w'] as never }), 'INVALID', { column: 'w' }, 'w')
   await refused(t, collect(table.changes({ from: 3, to: 2 })), 'INVALID', { value: 3 }, '3', '2')
+  await refused(t, collect(table.changes({ from: 999 })), 'NOT_FOUND', { value: 999, latest: 4 }, '999', '4')
   await refused(t, collect(table.changes({ to: 5 })), 'NOT_FOUND', { value: 5, latest: 4 }, '5', '4')
-  await refused(t, () => table.follow({ from: 1, initial: true }), 'INVALID', { option: 'initial' }, 'initial')
+  await refused(t, () => table.follow({ from: 1, initial: true } as never), 'INVALID', { option: 'initial' }, 'initial')
   await refused(t, () => table.follow({ pollMillis: 0 }), 'INVALID', { option: 'pollMillis' }, 'pollMillis')
   await refused(t, () => table.follow({ consumer: 'a/b' }), 'INVALID', { value: 'a/b' }, 'a/b')
   await refused(t, collect(table.follow({ from: 9 })), 'NOT_FOUND', { value: 9, latest: 4 }, '9', '4')
@@ -182,4 +183,131 @@ t.test('changes that are being read are not expired by this process', async (t) 
   await table.expireSnapshots({ retainMax: 1 })
   t.same((await recordsOf(changes)).map(shortly), ['2 +I 1 2', '3 +I 1 3'])
   await warehouse.close()
+})
+
+t.test(
+  'the snapshot whose rows come first is marked before they are read, and they come again until all are taken',
+  async (t) => {
+    const path = t.testdir()
+    const { warehouse, table, put, folder } = await create(path)
+    const mark = () => JSON.parse(readFileSync(join(folder, 'consumer', 'consumer-c'), 'utf8'))
+    await put(...Array.from({ length: 3000 }, (_, k) => [k, 1] as const))
+    const other = openAlone(path)
+    const expire = async () => (await other.table('db.t')).expireSnapshots({ retainMax: 1 })
+    const count = async (stop: number) => {
+      let rows = 0
+      for await (const batch of table.follow({ consumer: 'c', initial: true })) {
+        t.equal(batch.snapshot, 1)
+        rows += batch.rows.length
+        if (rows >= stop) break
+      }
+      return rows
+    }
+    t.ok((await count(1)) < 3000, 'left before the end')
+    t.same(mark(), { nextSnapshot: 1, initialSnapshot: 1 })
+    await put([0, 2])
+    t.same((await expire()).consumers, [{ name: 'c', nextSnapshot: 1 }])
+    t.equal((await table.snapshots())[0]!.id, 1)
+    t.equal(await count(3000), 3000, 'the same rows from the first on')
+    const stop = new AbortController()
+    const rest: string[] = []
+    let last = 0
+    for await (const { snapshot, rows } of table.follow({ consumer: 'c', signal: stop.signal })) {
+      last = snapshot
+      if (snapshot === 2) {
+        rest.push(...rows.map((row) => Object.values(row).join(' ')))
+        stop.abort()
+      }
+    }
+    t.same([last, rest], [2, ['0 2']])
+    t.same(mark(), { nextSnapshot: 2 })
+    t.same((await expire()).expired, [1])
+    await other.close()
+    await warehouse.close()
+  },
+)
+
+t.test('two readers of one process need two names', async (t) => {
+  const { warehouse, table, put } = await create(t.testdir())
+  await put([1, 1])
+  const first = table.follow({ consumer: 'c', from: 0 })
+  await first.next()
+  const again = await warehouse.table('db.t')
+  await refused(t, again.follow({ consumer: 'c' }).next(), 'LOCKED', { value: 'c', option: 'consumer' }, 'c', 'db.t')
+  t.equal((await again.follow({ consumer: 'd', from: 0 }).next()).value?.snapshot, 1)
+  await first.return()
+  t.equal((await again.follow({ consumer: 'c' }).next()).value?.snapshot, 1, 'the name is free again')
+  await warehouse.close()
+  await refused(t, () => table.follow(), 'CLOSED', {}, 'db.t')
+})
+
+t.test('a reader of a table that was dropped hears of it', async (t) => {
+  const path = t.testdir()
+  const { warehouse, table, folder } = await create(path)
+  const waiting = table.follow({ pollMillis: 5 }).next()
+  await refused(t, () => other().then(() => waiting), 'NOT_FOUND', { table: 'db.t' }, 'db.t', 'dropped')
+  await refused(t, collect(table.changes()), 'NOT_FOUND', { table: 'db.t' }, 'dropped')
+  async function other() {
+    const alone = openAlone(path)
+    await alone.dropTable('db.t')
+    await alone.close()
+  }
+  await warehouse.close()
+  const next = await create(path)
+  await next.put([1, 1])
+  const marked = next.table.follow({ consumer: 'c', from: 0, pollMillis: 5 })
+  await marked.next()
+  await other()
+  await refused(t, marked.next(), 'NOT_FOUND', { table: 'db.t' }, 'dropped')
+  t.notOk(existsSync(join(folder, 'consumer')), 'no mark is left in its place')
+  await next.warehouse.close()
+})
+
+t.test('a mark that nobody writes expires, that of a reader that waits does not', async (t) => {
+  const { warehouse, table, put, folder } = await create(t.testdir(), { 'consumer.expiration-time': '1 h' })
+  for (const v of [1, 2, 3]) await put([1, v])
+  for (const consumer of ['dead', 'alive']) await table.follow({ consumer, from: 0 }).next()
+  await warehouse.close()
+  const old = (name: string) => {
+    const past = Date.now() / 1000 - 3700
+    utimesSync(join(folder, 'consumer', `consumer-${name}`), past, past)
+  }
+  old('dead')
+  old('alive')
+  const next = await open(join(folder, '..', '..'))
+  const again = await next.table('db.t')
+  const stop = new AbortController()
+  const seen = recordsOf(again.follow({ consumer: 'alive', signal: stop.signal }))
+  await new Promise((done) => setTimeout(done, 100))
+  t.same((await again.expireSnapshots({ retainMax: 1, dryRun: true })).consumers, [])
+  t.same(readdirSync(join(folder, 'consumer')).sort(), ['consumer-alive', 'consumer-dead'], 'a dry run removes nothing')
+  await again.expireSnapshots({ retainMax: 1 })
+  t.same(readdirSync(join(folder, 'consumer')), ['consumer-alive'])
+  stop.abort()
+  await seen
+  await next.close()
+})
+
+t.test('consumers that keep changelogs only let snapshots go', async (t) => {
+  const options = { 'consumer.changelog-only': 'true', 'snapshot.num-retained.min': 1, 'snapshot.num-retained.max': 1 }
+  for (const outlive of [true, false]) {
+    const path = join(t.testdir({ [`${outlive}`]: {} }), `${outlive}`)
+    const { warehouse, table, put } = await create(path, {
+      ...options,
+      'changelog-producer': 'input',
+      'write-only': 'true',
+      ...(outlive && { 'changelog.num-retained.min': 2, 'changelog.num-retained.max': 2 }),
+    })
+    await put([1, 1])
+    for await (const _ of table.follow({ consumer: 'c', from: 0 })) break
+    for (const v of [2, 3, 4, 5]) await put([1, v])
+    for (let run = 0; run < 2; run++) t.same((await table.expireSnapshots()).consumers.length, outlive ? 0 : 1)
+    t.equal((await table.snapshots())[0]!.id, outlive ? 5 : 1)
+    t.same(
+      (await changesOf(table)).map(({ snapshot }) => snapshot),
+      [1, 2, 3, 4, 5],
+      'its changes are there',
+    )
+    await warehouse.close()
+  }
 })

@@ -83,17 +83,16 @@ export const retentionOptions = {
   'changelog.num-retained.min': optional('write', int(1), `Changelogs kept however old they are. ${AS_SNAPSHOTS}`),
   'changelog.num-retained.max': optional('write', int(1), `Changelogs kept at most. ${AS_SNAPSHOTS}`),
   'changelog.time-retained': optional('write', duration, `Age from which changelogs are dropped. ${AS_SNAPSHOTS}`),
-  'consumer.expiration-time': kept(
+  'consumer.expiration-time': optional(
+    'write',
     duration,
-    undefined,
-    'Age from which the mark of a consumer is dropped.',
-    'consumers stay until their file is removed',
+    'Time after its last writing from which the mark of a consumer is dropped. Default: never.',
   ),
-  'consumer.changelog-only': kept(
+  'consumer.changelog-only': used(
+    'write',
     bool,
     false,
-    'Consumers keep changelogs from expiry, not snapshots.',
-    'this version keeps what a consumer may need in either case',
+    'Consumers keep changelogs from expiry, not snapshots. Holds where changelogs are kept longer than snapshots.',
   ),
   'partition.expiration-time': unset('write', duration, 'Age from which whole partitions are dropped.'),
   'partition.expiration-strategy': kept(

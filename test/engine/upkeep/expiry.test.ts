@@ -14,6 +14,8 @@ const request: ExpireRequest = {
   cleanEmptyDirectories: false,
   dryRun: false,
   changelogs: { retainMin: 1, retainMax: 1, olderThan: 4e12, outlive: false },
+  consumersOlderThan: undefined,
+  consumersKeepSnapshots: true,
 }
 
 /** Nothing may fail; runs that ended snapshots are gathered. */

@@ -18,6 +18,8 @@ const keepLast = (store: TableStore, n: number, pins = new Pins()) =>
     cleanEmptyDirectories: false,
     dryRun: false,
     changelogs: { retainMin: 1, retainMax: 1, olderThan: 4e12, outlive: false },
+    consumersOlderThan: undefined,
+    consumersKeepSnapshots: true,
   })
 
 t.test('a tag without retention is the snapshot byte for byte, with retention it tells when it was made', async (t) => {
