@@ -76,12 +76,14 @@ export class ChangeSource {
     return live ?? (await changelogs.find(id))
   }
 
-  /** Without a producer, the files of a flush; with one, its changelog files. */
+  /** Without a producer, the files of a flush; with one, its changelog files. What the producer was when the snapshot was written counts. */
   async #entries(id: number): Promise<readonly ManifestEntry[]> {
-    const { store, options } = this.#core
+    const { store } = this.#core
     const snapshot = await this.#find(id)
     if (snapshot === undefined) throw await this.expired(id)
-    if (options['changelog-producer'] !== 'none') return store.manifests.changelogEntries(snapshot)
+    const { options } = await this.#core.schemaAt(snapshot.schemaId)
+    if ((options['changelog-producer']?.toLowerCase() ?? 'none') !== 'none')
+      return store.manifests.changelogEntries(snapshot)
     if (snapshot.commitKind !== 'APPEND') return []
     return (await store.manifests.deltaEntries(snapshot)).filter(({ kind, bucket }) => kind === 'add' && bucket >= 0)
   }

@@ -1,5 +1,6 @@
 import type { Snapshot } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
+import type { Switched } from '../plan/switched.ts'
 import type { TableCore } from './core.ts'
 
 /** The table's option `bucket` and the files of a partition disagree. */
@@ -21,12 +22,12 @@ export function level0Error(core: TableCore, { id }: Snapshot): TableError {
   )
 }
 
-/** Marks hide one older row of a key: where there are more, a delete would bring one back. */
-export function unmarkedError({ name }: TableCore): TableError {
+/** Rows that were written before an option was changed would give wrong rows or wrong changes after it. */
+export function switchedError({ name }: TableCore, { option, before, after }: Switched): TableError {
   return new TableError(
     'INVALID',
-    `deletion-vectors.enabled of ${name} was switched on while rows lay on several levels, which no vector marks. ` +
-      'Set it back to false where it was changed, run a full compaction, and set it again.',
-    { table: name, option: 'deletion-vectors.enabled' },
+    `${option} of ${name} was changed from ${before} to ${after} while rows lay below the highest level, which would be merged or told wrongly now. ` +
+      `Set it back to ${before} where it was changed, run a full compaction, and set it again.`,
+    { table: name, option, expected: before, actual: after },
   )
 }

@@ -5,13 +5,14 @@ import type { DataType } from '../../formats/types/row-type.ts'
 import { unsupportedType } from '../api/unsupported-type.ts'
 import { TableError } from '../errors.ts'
 import { checkReadable, checkWritable } from '../options/check.ts'
-import { type MergeSpec, mergeSpec } from '../options/merge-spec.ts'
+import { isPlain, type MergeSpec, mergeSpec } from '../options/merge-spec.ts'
 import { type ResolvedOptions, resolve } from '../options/resolve.ts'
 import type { MadeFile } from '../plan/increment.ts'
 import { type KvLayout, kvLayout, partitionFields } from '../plan/kv-layout.ts'
 import { partitionPaths } from '../plan/partition.ts'
 import { type Rewriter, rewriterOf } from '../plan/rewriter.ts'
 import { type SchemaChange, type SchemaUse, schemaChange, schemaConflict } from '../plan/schema-change.ts'
+import { type Switched, switchedTooEarly, upperRowsAreWhole } from '../plan/switched.ts'
 import type { KeyCompare } from '../plan/types.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PointCache } from '../store/blocks.ts'
@@ -74,6 +75,7 @@ export class TableCore {
   readonly #schemas = new Map<number, TableSchema>()
   readonly #schemasRead = new WeakSet<BucketView>()
   readonly #removals = new Set<Promise<void>>()
+  readonly #optionsOf = (id: number) => (this.#schemas.get(id) ?? this.schema).options
   #view: TableView | undefined
   /** The end of the last look for snapshots. */
   #refreshed: Promise<void> = Promise.resolve()
@@ -249,6 +251,12 @@ export class TableCore {
     for (const { schemaId } of files) if (!this.#schemas.has(schemaId)) await this.#readSchema(schemaId)
   }
 
+  /** The schema with an id, read when it is not at hand. */
+  async schemaAt(id: number): Promise<TableSchema> {
+    await this.#readSchema(id)
+    return this.#schemas.get(id)!
+  }
+
   async #readSchema(id: number): Promise<void> {
     if (this.#schemas.has(id)) return
     const schema = await this.store.schemas.read(id)
@@ -266,17 +274,15 @@ export class TableCore {
     return this.#schemas.get(id)
   }
 
-  /**
-   * Whether a key may have several rows above level 0 that nothing marks, though the table has deletion vectors: they were switched on
-   * when the files of a bucket lay on several levels.
-   */
-  holdsUnmarked(files: readonly DataFile[]): boolean {
-    if (!this.options['deletion-vectors.enabled']) return false
-    const before = files.filter(({ level, schemaId }) => {
-      const options = this.#schemas.get(schemaId)?.options ?? this.schema.options
-      return level > 0 && options['deletion-vectors.enabled']?.toLowerCase() !== 'true'
-    })
-    return new Set(before.map(({ level }) => level)).size > 1
+  /** See `upperRowsAreWhole` of the plan; `files` are those of a bucket. */
+  upperRowsAreWhole(files: readonly DataFile[]): boolean {
+    return upperRowsAreWhole(files, this.schema.options, this.#optionsOf)
+  }
+
+  /** What keeps a bucket with these files from being written, for its options were switched too early. */
+  switched(files: readonly DataFile[]): Switched | undefined {
+    const top = files.reduce((highest, { level }) => Math.max(highest, level), this.options['num-levels'] - 1)
+    return switchedTooEarly(files, top, this.schema.options, this.#optionsOf, isPlain(this.spec))
   }
 
   /** Deletes files of a bucket that no snapshot names, once no scan reads them. What cannot be deleted is left to the orphans. */

@@ -10,7 +10,7 @@ import type { MergeEngine } from '../merge/reduce.ts'
 import { isPlain } from '../options/merge-spec.ts'
 import { type Bucketing, bucketing } from '../plan/bucket.ts'
 import { narrowLayout, partitionFields, trimmedPrimaryKey } from '../plan/kv-layout.ts'
-import type { Levels } from '../plan/levels.ts'
+import { filesOf, type Levels } from '../plan/levels.ts'
 import { type LookupRun, lookUp, lookupRuns } from '../read/lookup.ts'
 import { lookUpMany } from '../read/lookup-many.ts'
 import { lookUpMerged, type MergedRow } from '../read/lookup-merged.ts'
@@ -196,11 +196,12 @@ export class PointReads {
     rows: readonly number[],
     found: (PointRow | undefined)[],
   ): void {
-    const { layout, rewriter } = this.#core
+    const { layout } = this.#core
     const levels = state?.readable ?? place.levels
+    const upperRowsAreWhole = levels !== undefined && this.#core.upperRowsAreWhole(filesOf(levels))
     const runs = levels === undefined ? [] : this.#runsOf(levels, place)
     const memory = state?.holdsRows === true ? recordsInMemory(state, keys, rows, layout, engine) : []
-    lookUpMerged({ runs, memory, layout, engine, upperRowsAreWhole: rewriter === 'lookup' }, keys, rows, found)
+    lookUpMerged({ runs, memory, layout, engine, upperRowsAreWhole }, keys, rows, found)
   }
 
   #runsOf(levels: Levels, place: BucketPlace): readonly LookupRun[] {

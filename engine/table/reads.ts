@@ -219,7 +219,8 @@ function pruned(core: TableCore, { where, range }: ScanRequest, { files, rows }:
       keyBounds: (file) => keyBounds(file, layout.keys),
       valueBounds: (file) => valueBounds(file, core.schemaOf(file.schemaId)?.fields ?? [], schema.fields),
       // Each row that shows is the only one of its key, but for rows that no commit holds.
-      mergedOnWrite: hidesLevel0(core.options) && files.every((file) => file.level > 0) && !core.holdsUnmarked(files),
+      mergedOnWrite:
+        hidesLevel0(core.options) && files.every((file) => file.level > 0) && core.switched(files) === undefined,
       combinesRows: spec.engine === 'partial-update' || spec.engine === 'aggregation',
       // An older row of a file may stand against a newer one in memory.
       keysOnly: rows.length > 0 && !isPlain(spec),

@@ -11,7 +11,7 @@ import { BucketWriter } from '../write/bucket-writer.ts'
 import { flushHere } from '../write/flush-here.ts'
 import { createRouter } from '../write/route.ts'
 import { TableWriter } from '../write/writer.ts'
-import { bucketCountError, unmarkedError } from './commit-errors.ts'
+import { bucketCountError, switchedError } from './commit-errors.ts'
 import { type CommitRequest, type Committed, Committer } from './committer.ts'
 import { Compactions } from './compactions.ts'
 import type { TableCore } from './core.ts'
@@ -54,7 +54,8 @@ export class TableState {
       openBucket: (partition, bucket) => {
         const written = core.totalBuckets(partition)
         if (written !== undefined && written !== options.bucket) throw bucketCountError(core, written)
-        if (core.holdsUnmarked(core.live(partition, bucket))) throw unmarkedError(core)
+        const switched = core.switched(core.live(partition, bucket))
+        if (switched !== undefined) throw switchedError(core, switched)
         const levels = buildLevels(core.live(partition, bucket), options['num-levels'], core.compareKeys)
         return new BucketWriter(partition, bucket, core.dataPaths.bucketFolder(partition, bucket), shape, levels)
       },
@@ -87,7 +88,7 @@ export class TableState {
     if (view === undefined || options['write-only'] || !hidesLevel0(options)) return
     for (const { partition, bucket, totalBuckets, files } of bucketsOf(view)) {
       if (totalBuckets !== options.bucket || !files.some((file) => file.level === 0)) continue
-      if (this.core.holdsUnmarked(files)) continue
+      if (this.core.switched(files) !== undefined) continue
       this.compactions.trigger(this.writer.bucket(partition, bucket))
     }
   }

@@ -2,12 +2,12 @@ import { dataFileName } from '../../formats/meta/names.ts'
 import type { DataFile, TableSchema } from '../../formats/meta/types.ts'
 import { TableError } from '../errors.ts'
 import { createMergeEngine } from '../merge/engines/create.ts'
-import { deduplicate } from '../merge/engines/deduplicate.ts'
 import type { MergeEngine } from '../merge/reduce.ts'
 import { mergeSpec } from '../options/merge-spec.ts'
 import { type ResolvedOptions, resolve } from '../options/resolve.ts'
 import { type KvLayout, kvLayout } from '../plan/kv-layout.ts'
-import { rewriterOf } from '../plan/rewriter.ts'
+import { upperRowsAreWhole } from '../plan/switched.ts'
+import type { SortedRun } from '../plan/types.ts'
 import { changelogFileOptions, dataFileOptions } from '../store/data-file-options.ts'
 import { type DataFileRead, DataFileReader, type FooterCache } from '../store/data-reader.ts'
 import { DataWriter } from '../store/data-writer.ts'
@@ -75,12 +75,15 @@ export class BucketFiles {
     return this.#engine
   }
 
-  /**
-   * A row of an upper level has all in it that lies below it: compactions look that up. Only the lowest such row of a key counts then.
-   * Of no use where the newest row is the result whatever lies below.
-   */
-  get upperRowsAreWhole(): boolean {
-    return this.engine !== deduplicate && rewriterOf(this.options) === 'lookup'
+  /** See `upperRowsAreWhole` of the plan; the runs hold all rows of their keys. */
+  upperRowsAreWhole(runs: readonly SortedRun[]): boolean {
+    const current = this.table.schema.options
+    const optionsOf = (id: number) => this.#schemas.get(id)?.options ?? current
+    return upperRowsAreWhole(
+      runs.flatMap(({ files }) => files),
+      current,
+      optionsOf,
+    )
   }
 
   /** Opens a data file, to be given back to `close`; what it yields has the layout of these files. */

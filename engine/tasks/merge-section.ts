@@ -31,7 +31,7 @@ export function* mergeSection(
 ): Generator<Batch> {
   const threshold = files.options['sort-spill-threshold']
   const { changes } = options
-  const lookup = options.lookup ?? (files.upperRowsAreWhole ? WITHIN_RUNS : undefined)
+  const lookup = options.lookup ?? (files.upperRowsAreWhole(runs) ? WITHIN_RUNS : undefined)
   const isApart = (level: number) => level === changes?.top || (lookup !== undefined && level > 0)
   const shaped = changes === undefined ? runs : levelApart(runs, changes.top, files.layout)
   // What a delete does may depend on all older rows: then nothing is merged before they are at hand.

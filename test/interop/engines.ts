@@ -60,6 +60,8 @@ async function takeTurns(t: Test, model: ModelTable, seed: number, path: string,
   // One row a commit: what Java merges in its buffer, it merges without the older rows that a retraction is about.
   const javas = async (commits: number) => {
     const lines = subject.versions(commits).map((version) => line(model, fields, version))
+    // What is under way here ends first: Java gives up a commit whose files another compaction took.
+    await subject.reopen()
     await java.write(lines.flatMap((one) => [one, { commit: true as const }]))
     await subject.reopen()
   }
@@ -71,6 +73,7 @@ async function takeTurns(t: Test, model: ModelTable, seed: number, path: string,
     await ours(1)
     await subject.take({ op: 'compact', full: false })
     await same('after our compaction')
+    await subject.reopen()
     await java.compact({ full: true })
     await subject.reopen()
     await same("after Java's full compaction")

@@ -44,10 +44,24 @@ export class Listener {
     const before = this.rows.get(id as number)
     const adds = kind === '+I' || kind === '+U'
     if (this.#strict) {
-      if (kind === '+I' || kind === '+U' ? before !== undefined : text(before) !== text(row))
+      if (
+        kind === '+I' || kind === '+U'
+          ? before !== undefined
+          : text(before && canonical(before)) !== text(canonical(row))
+      )
         throw new Error(`change ${kind} ${text({ id, ...row })} of a row that was told to be ${text(before)}`)
     }
     if (adds) this.rows.set(id as number, row)
     else this.rows.delete(id as number)
   }
+}
+
+/** Texts of the columns of a row. Maps, sets and nested tables keep no order: the elements of lists are sorted. */
+export function canonical(row: RowValues = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      text(Array.isArray(value) ? value.map((item) => text(item)).sort() : value),
+    ]),
+  )
 }

@@ -9,8 +9,7 @@ import type { Warehouse } from '../../../engine/warehouse.ts'
 import { loadCodecs } from '../../../formats/compress/load-codecs.ts'
 import { allFiles, changelogFilesOf, filesOfSnapshot, unnamedFiles } from '../../support/table-files.ts'
 import { openAlone } from '../../support/warehouses.ts'
-import { text } from './functions.ts'
-import { Listener, tellsTable } from './listener.ts'
+import { canonical, Listener, tellsTable } from './listener.ts'
 import { type Kind, type RowValues, rowOf, type Version } from './reference.ts'
 import type { Draw, ModelTable } from './tables.ts'
 
@@ -286,16 +285,6 @@ export class Subject {
 
 function only<V>(map: ReadonlyMap<number, V>, key: number): ReadonlyMap<number, V> {
   return map.has(key) ? new Map([[key, map.get(key)!]]) : new Map()
-}
-
-/** Texts of the columns of a row. Maps, sets and nested tables keep no order: the elements of lists are sorted. */
-function canonical(row: RowValues = {}): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name,
-      text(Array.isArray(value) ? value.map((item) => text(item)).sort() : value),
-    ]),
-  )
 }
 
 function oneOf<T>(draw: Draw, values: readonly T[]): T {
