@@ -8,7 +8,7 @@ interface Kind {
 
 const kinds = {
   flag: { is: (value) => typeof value === 'boolean', form: 'true or false' },
-  text: { is: (value) => typeof value === 'string', form: 'a text' },
+  text: { is: isText, form: 'a text of valid Unicode' },
   callback: { is: (value) => typeof value === 'function', form: 'a function' },
   signal: { is: isSignal, form: 'an AbortSignal' },
   /** From 0 to infinity. */
@@ -17,7 +17,7 @@ const kinds = {
     form: 'a whole number from 0 on',
   },
   names: { is: isNames, form: 'an array of texts' },
-  texts: { is: isTexts, form: 'an object whose values are texts' },
+  texts: { is: isTexts, form: 'an object whose values are texts of valid Unicode' },
   /** Checked where it is used. */
   any: { is: () => true, form: '' },
 } as const satisfies Record<string, Kind>
@@ -57,11 +57,16 @@ function isSignal(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value
 }
 
+/** A lone surrogate has no UTF-8 form: a file would hold another text, the same for all of them. */
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && !/\p{Surrogate}/u.test(value)
+}
+
 function isNames(value: unknown): boolean {
   return Array.isArray(value) && value.every((name) => typeof name === 'string')
 }
 
 function isTexts(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  return Object.values(value).every((text) => typeof text === 'string')
+  return Object.entries(value).every(([key, text]) => isText(key) && isText(text))
 }

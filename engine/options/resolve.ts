@@ -1,5 +1,5 @@
 import { TableError } from '../errors.ts'
-import { shown } from './check-call.ts'
+import { isText, shown } from './check-call.ts'
 import { MAX_INT, type StatsMode, statsMode } from './kinds.ts'
 import type { Option } from './option.ts'
 import { registry, type UsedValues } from './registry.ts'
@@ -129,8 +129,9 @@ export type OptionInput = Readonly<Record<string, string | number | boolean>>
 export function toStoredOptions(input: OptionInput): StoredOptions {
   return Object.fromEntries(
     Object.entries(input).map(([option, value]) => {
-      const fits = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
-      if (!fits) throw invalid(option, value, 'give a text, true, false or a finite number')
+      const fits = isText(value) || typeof value === 'boolean' || Number.isFinite(value)
+      if (!fits) throw invalid(option, value, 'give a text of valid Unicode, true, false or a finite number')
+      if (!isText(option)) throw invalid(option, value, 'give its name in valid Unicode')
       return [option, String(value)]
     }),
   )

@@ -3,10 +3,10 @@ import { corrupt } from '../../formats/bytes/format-error.ts'
 import { parseJsonObject } from '../../formats/meta/json.ts'
 import { JsonFields } from '../../formats/meta/json-fields.ts'
 import { consumerName, parseConsumerName } from '../../formats/meta/names.ts'
-import { TableError } from '../errors.ts'
 import type { FileSystem } from '../ports/file-system.ts'
 import { ifPresent, withPath } from './errors.ts'
 import { listIfPresent } from './listing.ts'
+import { checkName } from './name-rules.ts'
 import { type Publisher, replace } from './publish.ts'
 
 /** A reader that goes from snapshot to snapshot and has left a mark: `consumer-<name>` = `{"nextSnapshot" : 2}`. */
@@ -33,15 +33,12 @@ export async function consumerFiles(
   })
 }
 
+/** Leaves room in 255 bytes for `consumer-` and for what a temporary name adds. */
+const NAME_BYTES = 200
+
 /** Path of the mark of a consumer; `INVALID` for a name that no file can have. */
 export function consumerPath(folder: string, name: string): string {
-  if (name === '' || name.length > 200 || /[/\\\0]/.test(name)) {
-    throw new TableError(
-      'INVALID',
-      `consumer is ${JSON.stringify(name)}. Give 1 to 200 characters without slashes: it is a part of a file's name.`,
-      { option: 'consumer', value: name },
-    )
-  }
+  checkName('consumer', name, { maxBytes: NAME_BYTES })
   return posix.join(folder, consumerName(name))
 }
 
