@@ -396,7 +396,5 @@ function openError(name: string): TableError {
 }
 
 function notFound(name: string): TableError {
-  return new TableError('NOT_FOUND', `There is no table ${name}. Create it with createTable(), or look at tables().`, {
-    table: name,
-  })
+  return new TableError('NOT_FOUND', `There is no table ${name}. Use createTable() or see tables().`, { table: name })
 }
