@@ -179,9 +179,7 @@ export class Warehouse {
     return removeDropped(fs, this.path, dryRun)
   }
 
-  /**
-   * Lists the damaged and missing files of a table, also of one that cannot be opened. `data` reads each page, on the calling thread.
-   */
+  /** Damaged and missing files of a table, also of one that cannot be opened. `data` reads each page, on the calling thread. */
   async checkTable(name: string, options: { readonly level?: CheckLevel } = {}): Promise<TableCheck> {
     checkCall('checkTable', options, { level: 'any' })
     return checkStore(await this.#storeOf(name), options.level ?? 'data', this.#context.pause)
