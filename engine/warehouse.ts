@@ -349,16 +349,15 @@ export class Warehouse {
     }
   }
 
-  #log(core: TableCore): void {
+  #log({ name: table, events }: TableCore): void {
     const { logger } = this.#context
     if (logger === undefined) return
-    const table = core.name
-    core.events.on('compaction', (event) => logger.debug({ table, ...event }, 'compacted'))
-    core.events.on('commit', (event) => logger.debug({ table, ...event }, 'committed'))
-    core.events.on('expiry', (event) => logger.info({ table, ...event }, 'expired snapshots'))
-    core.events.on('stall', (event) => logger.warn({ table, ...event }, 'writers wait for compaction'))
-    core.events.on('conflict', (event) => logger.warn({ table, ...event }, 'compaction dropped'))
-    core.events.on('failure', (event) => logger.error({ table, ...event }, 'background work failed'))
+    events.on('compaction', (event) => logger.debug({ table, ...event }, 'compacted'))
+    events.on('commit', (event) => logger.debug({ table, ...event }, 'committed'))
+    events.on('expiry', (event) => logger.info({ table, ...event }, 'expired snapshots'))
+    events.on('stall', (event) => logger.warn({ table, ...event }, 'writers wait for compaction'))
+    events.on('conflict', (event) => logger.warn({ table, ...event }, 'compaction dropped'))
+    events.on('failure', (event) => logger.error({ table, ...event }, 'background work failed'))
   }
 
   /** Writers that leave compaction to another process leave changes by lookup to it, too. */
@@ -369,9 +368,8 @@ export class Warehouse {
   }
 
   #checkOpen(): void {
-    if (this.#closing !== undefined) {
-      throw new TableError('CLOSED', 'The warehouse is closed. Open it again.', { path: this.path })
-    }
+    if (this.#closing === undefined) return
+    throw new TableError('CLOSED', 'The warehouse is closed. Open it again.', { path: this.path })
   }
 }
 
