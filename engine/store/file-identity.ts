@@ -16,29 +16,37 @@ export function checkBytes(path: string, { bytes }: Pick<DataFile, 'bytes'>, act
 
 /**
  * `CORRUPT` when a data file is another one than its manifest describes: a copy of an older state, a file under the wrong name. Each page
- * has a checksum, but nothing in a file says which one it is. Compared are what both sides know anyway: rows, the range of
- * sequence numbers, the bounds of the first key column.
+ * has a checksum, but nothing in a file says which one it is. Compared are what both sides know anyway: rows, the bounds of the first key
+ * column, the range of sequence numbers, which may be wider in the manifest: pypaimon counts it from the number before the first.
  */
 export function checkIdentity(path: string, file: DataFile, schema: TableSchema, footer: ParquetFooter): void {
   if (footer.rows !== file.rows) throw otherFile(path, 'a number of rows of', footer.rows, file.rows)
   const { keys, fields, sequence } = kvLayout(schema)
-  const compare = (name: string, what: string, type: DataType, min: Scalar | null, max: Scalar | null) => {
-    const bounds = boundsOf(footer, name, type)
-    if (bounds === undefined || min === null || max === null) return
-    if (compareScalars(bounds.min, min) !== 0) throw otherFile(path, `a least ${what} of`, bounds.min, min)
-    if (compareScalars(bounds.max, max) !== 0) throw otherFile(path, `a greatest ${what} of`, bounds.max, max)
+  const { name: sequenceName, type: sequenceType } = fields[sequence]!
+  const range = boundsOf(footer, sequenceName, sequenceType)
+  if (
+    range !== undefined &&
+    (compareScalars(range.min, file.minSequence) < 0 || compareScalars(range.max, file.maxSequence) > 0)
+  ) {
+    const [actual, expected] = [`${range.min} to ${range.max}`, `${file.minSequence} to ${file.maxSequence}`]
+    throw otherFile(path, 'sequence numbers of', actual, expected)
   }
-  compare(fields[sequence]!.name, 'sequence number', fields[sequence]!.type, file.minSequence, file.maxSequence)
   const key = keys[0]!
   const types = keys.map(({ type }) => type)
   const [min, max] = [file.minKey, file.maxKey].map((row) => deserializeRow(types, row)[0] ?? null)
   const name = footer.tree.columns.some((column) => column.name === KEY_PREFIX + key.name)
     ? KEY_PREFIX + key.name
     : key.name
-  compare(name, `value of key column ${key.name}`, key.type, min!, max!)
+  const bounds = boundsOf(footer, name, key.type)
+  if (bounds === undefined) return
+  const what = `value of key column ${key.name} of`
+  if (min !== null && compareScalars(bounds.min, min!) !== 0) throw otherFile(path, `a least ${what}`, bounds.min, min!)
+  if (max !== null && compareScalars(bounds.max, max!) !== 0) {
+    throw otherFile(path, `a greatest ${what}`, bounds.max, max!)
+  }
 }
 
-function otherFile(path: string, what: string, actual: Scalar, expected: Scalar): TableError {
+function otherFile(path: string, what: string, actual: Scalar | string, expected: Scalar | string): TableError {
   return new TableError(
     'CORRUPT',
     `${path} has ${what} ${shown(actual)}, its manifest says ${shown(expected)}: it is damaged, or another file lies under its name. Restore it from a copy, or go back to a snapshot that does not name it.`,
@@ -46,7 +54,7 @@ function otherFile(path: string, what: string, actual: Scalar, expected: Scalar)
   )
 }
 
-function shown(value: Scalar): string {
+function shown(value: Scalar | string): string {
   return value instanceof Uint8Array ? Buffer.from(value).toString() : String(value)
 }
 

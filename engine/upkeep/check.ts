@@ -132,11 +132,19 @@ class Walk {
     if (snapshot === undefined) return
     const { manifests, indexes, schemas, paths } = this.#store
     const schema = await this.#try(user, schemas.path(snapshot.schemaId), () => schemas.read(snapshot.schemaId))
-    const entries = await this.#try(user, manifests.path(snapshot.baseManifestList), () =>
-      manifests.liveEntries(snapshot),
+    const entries = await this.#entries(
+      user,
+      manifests.path(snapshot.baseManifestList),
+      () => manifests.liveEntries(snapshot),
+      snapshot.totalRecordCount,
     )
-    await this.#try(user, manifests.path(snapshot.deltaManifestList), () => manifests.deltaEntries(snapshot))
-    const changes = await this.#try(user, path, () => manifests.changelogEntries(snapshot))
+    await this.#entries(
+      user,
+      manifests.path(snapshot.deltaManifestList),
+      () => manifests.deltaEntries(snapshot),
+      snapshot.deltaRecordCount,
+    )
+    const changes = await this.#changes(user, path, snapshot)
     const index = await this.#try(user, path, () => indexes.entriesOf(snapshot))
     if (schema === undefined) return
     await this.#levels(user, entries ?? [], schema)
@@ -152,8 +160,30 @@ class Walk {
     const snapshot = await this.#try(user, path, load)
     const schema = this.#schema
     if (snapshot?.changelogManifestList === undefined || schema === undefined) return
-    const entries = await this.#try(user, path, () => this.#store.manifests.changelogEntries(snapshot))
-    await this.#dataFiles(user, entries ?? [], schema, 'changelog')
+    await this.#dataFiles(user, (await this.#changes(user, path, snapshot)) ?? [], schema, 'changelog')
+  }
+
+  #changes(user: string, path: string, snapshot: Snapshot): Promise<readonly ManifestEntry[] | undefined> {
+    const load = () => this.#store.manifests.changelogEntries(snapshot)
+    return this.#entries(user, path, load, snapshot.changelogRecordCount)
+  }
+
+  /** Entries that hold as many rows as their snapshot says. Reads do not ask for that: not every engine counts well. */
+  async #entries(
+    user: string,
+    path: string,
+    load: () => Promise<readonly ManifestEntry[]>,
+    expected: bigint | undefined,
+  ): Promise<readonly ManifestEntry[] | undefined> {
+    const entries = await this.#try(user, path, load)
+    if (entries === undefined || expected === undefined) return entries
+    let actual = 0n
+    for (const { kind, file } of entries) actual += kind === 'add' ? BigInt(file.rows) : -BigInt(file.rows)
+    if (actual !== expected) {
+      const message = `${path} and its manifests hold ${actual} rows, ${user} says ${expected}. Restore the file, or go back to an older snapshot.`
+      this.#note(user, path, 'damaged', message)
+    }
+    return entries
   }
 
   async consumers(): Promise<void> {
