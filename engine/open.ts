@@ -5,7 +5,7 @@ import { createPool } from '../workers/pool.ts'
 import { TableError } from './errors.ts'
 import { checkCall, shown } from './options/check-call.ts'
 import { breathe, nodeClock } from './ports/node-clock.ts'
-import type { Release } from './ports/node-folder-lock.ts'
+import { lockFolder, type Release } from './ports/node-folder-lock.ts'
 import { createNodeFileSystem } from './ports/node-fs.ts'
 import { nodeRandom } from './ports/node-random.ts'
 import { withPath } from './store/errors.ts'
@@ -90,7 +90,6 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
 }
 
 async function lock(folder: string): Promise<Release> {
-  const { lockFolder } = await import('./ports/node-folder-lock.ts')
   const unlock = await withPath(folder, () => lockFolder(folder))
   if (unlock !== undefined) return unlock
   throw new TableError(

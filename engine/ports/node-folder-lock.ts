@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileError, fileErrorCode } from './file-error.ts'
 
@@ -14,9 +12,11 @@ const O_EXLOCK = 0x20
 /**
  * Locks a folder for one caller on this machine; undefined when another has it, in this process or elsewhere. The kernel holds
  * the lock and lets go of it with the process, however that ends: no lock of a dead process is ever left. `ENOTSUP` on a platform
- * without such a lock. It does not keep the process alive.
+ * without such a lock. It does not keep the process alive. What it needs of Node is loaded
+ * here: few warehouses are locked.
  */
 export async function lockFolder(folder: string): Promise<Release | undefined> {
+  const { createHash } = await import('node:crypto')
   const name = `lakelet-${createHash('sha256').update(folder).digest('hex')}`
   switch (process.platform) {
     case 'linux':
@@ -33,7 +33,8 @@ export async function lockFolder(folder: string): Promise<Release | undefined> {
 }
 
 /** A name that belongs to who listens on it: an abstract socket of Linux, a pipe of Windows. */
-function lockName(path: string): Promise<Release | undefined> {
+async function lockName(path: string): Promise<Release | undefined> {
+  const { createServer } = await import('node:net')
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy())
     server.unref()
