@@ -16,6 +16,7 @@ import {
 import { promisify } from 'node:util'
 import { isAbsent } from './file-error.ts'
 import type { DirectoryEntry, FileSystem } from './file-system.ts'
+import { breathe } from './node-clock.ts'
 import { createDirectorySync } from './node-directory-sync.ts'
 import { createNodeSink, openNodeSource, plainBytes } from './node-fs-handles.ts'
 
@@ -32,8 +33,12 @@ export interface NodeFileSystemOptions {
 export function createNodeFileSystem(options: NodeFileSystemOptions = {}): FileSystem {
   const sync = options.sync ?? true
   const directories = createDirectorySync(sync)
+  const turns = createTurns()
   return {
-    readFile: readWhole,
+    readFile: async (path) => {
+      await turns()
+      return readWhole(path)
+    },
     createFile: (path, bytes, { sync: wanted }) => createWhole(path, bytes, sync && wanted),
     syncFile: async (path) => {
       if (sync) await syncThere(path)
@@ -48,6 +53,7 @@ export function createNodeFileSystem(options: NodeFileSystemOptions = {}): FileS
     },
     list: async (path) => (await promises.readdir(path, { withFileTypes: true })).map(toEntry),
     stat: async (path) => {
+      await turns()
       try {
         const found = statSync(path, { throwIfNoEntry: false })
         return found && { bytes: found.size, modifiedMillis: Math.floor(found.mtimeMs) }
@@ -68,6 +74,20 @@ export function createNodeFileSystem(options: NodeFileSystemOptions = {}): FileS
  * of this one goes into. So do calls that only look a name up or give one; not those that wait for the disk or free its blocks.
  */
 const SMALL_BYTES = 64 * 1024
+
+/** Milliseconds in which calls that are done at once may follow each other without a turn for the rest of the process. */
+const TURN_MILLIS = 10
+
+/** Lets the event loop go round when that was not done for long: who reads in a loop would else hold up all others. */
+function createTurns(): () => Promise<void> | undefined {
+  let last = performance.now()
+  return () => {
+    if (performance.now() - last < TURN_MILLIS) return undefined
+    return breathe().then(() => {
+      last = performance.now()
+    })
+  }
+}
 
 async function readWhole(path: string): Promise<Uint8Array> {
   const descriptor = openSync(path, 'r')

@@ -43,3 +43,16 @@ t.test('reading creates nothing', async (t) => {
   t.throws(() => fs.openSource(`${root}/x/y`), { code: 'ENOENT' })
   t.same(await readdir(root), [])
 })
+
+t.test('reads in a loop leave turns to the rest of the process', async (t) => {
+  const fs = createNodeFileSystem({ sync: false })
+  const path = `${t.testdir({ file: 'bytes' })}/file`
+  for (const call of [() => fs.stat(path), () => fs.readFile(path)]) {
+    let turns = 0
+    const counting = setInterval(() => turns++, 1)
+    const end = performance.now() + 10_000
+    while (turns < 3 && performance.now() < end) await call()
+    clearInterval(counting)
+    t.equal(turns, 3)
+  }
+})
