@@ -6,6 +6,7 @@ import { nextSnapshot, rowDelta } from '../plan/next-snapshot.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import { allEnded } from '../store/concurrent.ts'
+import { isMissing } from '../store/errors.ts'
 import type { ManifestWriter } from '../store/manifest-writer.ts'
 import type { Manifests } from '../store/manifests.ts'
 import type { PreparedFile } from '../store/publish.ts'
@@ -76,25 +77,18 @@ export async function publishSnapshot(
         signal.reason,
       )
     const latest = await snapshots.latest()
-    const changes = await draft.prepare(latest)
-    if (changes === undefined) return undefined
-    const writer = store.newManifestWriter()
-    let built: Built
-    try {
-      built = await build(store, draft, latest, changes, writer)
-    } catch (error) {
-      await writer.abort()
-      throw error
+    const built = await tryBuild(store, draft, latest)
+    if (built === undefined) return undefined
+    if (built !== 'overtaken') {
+      if ((await publish(store, built)) === 'published') return built.snapshot
+      await built.writer.abort()
     }
-    const { snapshot } = built
-    if ((await publish(store, built, writer)) === 'published') return snapshot
-    await writer.abort()
     const timeout = options['commit.timeout']
     if (attempt >= options['commit.max-retries'] || (timeout !== undefined && clock.now() - started > timeout)) {
       throw new TableError(
         'CONFLICT',
-        `Other writers took snapshot ${snapshot.id} and ${attempt} before it. Nothing was committed and the rows are kept: commit again, or raise commit.max-retries.`,
-        { value: snapshot.id, attempts: attempt + 1 },
+        `Other writers took snapshot ${(latest?.id ?? 0) + 1} and ${attempt} before it. Nothing was committed and the rows are kept: commit again, or raise commit.max-retries.`,
+        { value: (latest?.id ?? 0) + 1, attempts: attempt + 1 },
       )
     }
     const wait = Math.min(options['commit.min-retry-wait'] * 2 ** attempt, options['commit.max-retry-wait'])
@@ -108,6 +102,30 @@ export async function publishSnapshot(
 interface Built {
   readonly snapshot: Snapshot
   readonly file: PreparedFile
+  readonly writer: ManifestWriter
+}
+
+/**
+ * The next snapshot; undefined when there is nothing to commit. 'overtaken' when files of `latest` were missing because it has been
+ * expired meanwhile: others have published newer ones, so this race is lost, too.
+ */
+async function tryBuild(
+  store: CommitStore,
+  draft: SnapshotDraft,
+  latest: Snapshot | undefined,
+): Promise<Built | 'overtaken' | undefined> {
+  let writer: ManifestWriter | undefined
+  try {
+    const changes = await draft.prepare(latest)
+    if (changes === undefined) return undefined
+    writer = store.newManifestWriter()
+    return { ...(await build(store, draft, latest, changes, writer)), writer }
+  } catch (error) {
+    await writer?.abort()
+    const gone = isMissing(error) || isTableError(error, 'EXPIRED')
+    if (gone && latest !== undefined && !(await store.snapshots.isLive(latest.id))) return 'overtaken'
+    throw error
+  }
 }
 
 async function build(
@@ -116,7 +134,7 @@ async function build(
   latest: Snapshot | undefined,
   all: SnapshotChanges,
   writer: ManifestWriter,
-): Promise<Built> {
+): Promise<Omit<Built, 'writer'>> {
   const { files, changelog, indexes } = all
   const { options, manifests, partitionFields, snapshots } = store
   const lists = latest === undefined ? undefined : await manifests.listsOf(latest)
@@ -161,11 +179,7 @@ async function build(
   return { snapshot, file }
 }
 
-async function publish(
-  { snapshots }: CommitStore,
-  { snapshot, file }: Built,
-  writer: ManifestWriter,
-): Promise<'published' | 'taken'> {
+async function publish({ snapshots }: CommitStore, { snapshot, file, writer }: Built): Promise<'published' | 'taken'> {
   try {
     const outcome = await file.publish()
     // Readers of other engines take the hint at its word, so it must not outrun the name. A commit does not fail for it.
