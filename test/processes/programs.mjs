@@ -39,7 +39,7 @@ const programs = {
       await table.put([...own, ...shared].map((k) => ({ k, v })))
       const { snapshots } = await commitAtLast(table)
       tell({ v, id: snapshots[0].id, own, shared })
-      if (commit % 10 === 9) await table.expireSnapshots({ retainMin: 3, retainMax: 5, olderThan: Date.now() })
+      if (commit % 10 === 9) await table.expireSnapshots({ retainMin: 20, retainMax: 30, olderThan: Date.now() })
       if (commit % 25 === 24) await table.compact({ full: true }).catch(conflict)
     }
     await table.close()
