@@ -58,9 +58,9 @@ export function checkOptions(schema: OptionSchema): TableError | undefined {
   return caught(() => {
     for (const [key, text] of Object.entries(schema.options)) {
       const option = findOption(key)
-      if (option !== undefined) parseOr(key, option, text)
-      const wrong = misspelt(key)
+      const wrong = option === undefined ? misspelt(key) : undefined
       if (wrong !== undefined) throw wrong
+      if (option !== undefined) parseOr(key, option, text)
     }
     const resolved = resolve(schema.options)
     checkBucketKey(schema, resolved['bucket-key'])

@@ -1,13 +1,12 @@
 import { TableError } from '../errors.ts'
-import { findOption, patterns, registry } from './registry.ts'
+import { patterns, registry } from './registry.ts'
 
 /**
- * `INVALID` for a key that is no option here but nearly one: one letter wrong, missing, too many or swapped with its neighbour, two in
+ * `INVALID` for a key that is no option here (`findOption`) but nearly one: one letter wrong, missing, too many or swapped with its neighbour, two in
  * keys of 10 letters or more. A table would go by the default in silence. Other unknown keys belong to other
  * engines: no option of Paimon 1.4 is so near to one that is known here.
  */
 export function misspelt(key: string): TableError | undefined {
-  if (findOption(key) !== undefined) return undefined
   const meant = nearest(key)
   if (meant === undefined) return undefined
   return new TableError(

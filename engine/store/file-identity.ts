@@ -3,7 +3,7 @@ import { compareScalars } from '../../formats/column/compare.ts'
 import type { DataFile, TableSchema } from '../../formats/meta/types.ts'
 import type { ParquetFooter } from '../../formats/parquet/file-read.ts'
 import type { Statistics } from '../../formats/parquet/footer.ts'
-import type { LeafNode } from '../../formats/parquet/schema-tree.ts'
+import { decodeBound } from '../../formats/parquet/statistics.ts'
 import { deserializeRow } from '../../formats/row/binary-row.ts'
 import type { DataType } from '../../formats/types/row-type.ts'
 import { TableError } from '../errors.ts'
@@ -65,15 +65,14 @@ function boundsOf(
   type: DataType,
 ): { readonly min: Scalar; readonly max: Scalar } | undefined {
   const column = tree.columns.find((candidate) => candidate.name === name)
-  const decode = decoderOf(type)
-  if (column?.kind !== 'leaf' || decode === undefined) return undefined
+  if (column?.kind !== 'leaf' || !COMPARED.has(type.kind)) return undefined
   let [min, max]: (Scalar | undefined)[] = []
   for (const { columns } of metadata.rowGroups) {
-    const statistics = columns[(column as LeafNode).index]!.metaData?.statistics
+    const statistics = columns[column.index]!.metaData?.statistics
     if (statistics === undefined || mayBeCut(statistics)) return undefined
-    const low = decode(statistics.minValue!)
-    const high = decode(statistics.maxValue!)
-    if (low === undefined || high === undefined) return undefined
+    const low = decodeBound(column, statistics.minValue!)
+    const high = decodeBound(column, statistics.maxValue!)
+    if (low === null || high === null) return undefined
     if (min === undefined || compareScalars(low, min) < 0) min = low
     if (max === undefined || compareScalars(high, max) > 0) max = high
   }
@@ -90,23 +89,15 @@ function mayBeCut({ minValue, maxValue, isMinValueExact, isMaxValueExact }: Stat
   return Math.max(minValue.length, maxValue.length) > SURELY_WHOLE && isMaxValueExact !== true
 }
 
-/** How bounds of a type are stored, for types that store them as they are. */
-function decoderOf({ kind }: DataType): ((bytes: Uint8Array) => Scalar | undefined) | undefined {
-  const view = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  switch (kind) {
-    case 'tinyint':
-    case 'smallint':
-    case 'int':
-    case 'date':
-      return (bytes) => (bytes.length === 4 ? view(bytes).getInt32(0, true) : undefined)
-    case 'bigint':
-      return (bytes) => (bytes.length === 8 ? view(bytes).getBigInt64(0, true) : undefined)
-    case 'char':
-    case 'varchar':
-    case 'binary':
-    case 'varbinary':
-      return (bytes) => bytes
-    default:
-      return undefined
-  }
-}
+/** Types whose bounds are stored as the values they are. */
+const COMPARED: ReadonlySet<DataType['kind']> = new Set([
+  'tinyint',
+  'smallint',
+  'int',
+  'date',
+  'bigint',
+  'char',
+  'varchar',
+  'binary',
+  'varbinary',
+])

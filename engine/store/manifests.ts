@@ -24,8 +24,8 @@ export interface SnapshotManifests {
 
 /**
  * Reads manifest lists and manifests. Both never change under their names, so parsed ones are kept. A file of another
- * length than it is said to have, or with another number of entries or rows, is `CORRUPT`: a cut at a block's end would go unseen
- * otherwise, and rows with it.
+ * length than it is said to have, or with another number of entries, is `CORRUPT`: a cut at a block's end would go unseen otherwise,
+ * and rows with it.
  */
 export class Manifests {
   readonly #fs: FileSystem

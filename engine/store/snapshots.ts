@@ -168,9 +168,7 @@ export class Snapshots {
   /** Removes a snapshot's file; fine when absent. Only expiry and rollback may. */
   async remove(id: number): Promise<void> {
     const path = this.path(id)
-    await withPath(path, () => this.#publisher.fs.unlink(path)).catch((error) => {
-      if (!isMissing(error)) throw error
-    })
+    await ifPresent(() => withPath(path, () => this.#publisher.fs.unlink(path)))
   }
 
   /** Makes removals durable. */

@@ -5,7 +5,7 @@ import { shown } from '../options/check-call.ts'
 import { isAbsent } from '../ports/file-error.ts'
 import type { FileSystem } from '../ports/file-system.ts'
 import type { Random } from '../ports/random.ts'
-import { isMissing, withPath } from './errors.ts'
+import { ifPresent, isMissing, withPath } from './errors.ts'
 import { listIfPresent } from './listing.ts'
 import { checkName } from './name-rules.ts'
 
@@ -138,18 +138,14 @@ async function filesBelow(fs: FileSystem, folder: string): Promise<readonly stri
   return files
 }
 
+/** Two that remove the same tree take turns. */
 async function removeTree(fs: FileSystem, folder: string): Promise<void> {
   for (const { name, kind } of await listIfPresent(fs, folder)) {
     const path = posix.join(folder, name)
     if (kind === 'directory') await removeTree(fs, path)
-    else await fs.unlink(path).catch(unlessMissing)
+    else await ifPresent(() => fs.unlink(path))
   }
-  await fs.removeDirectory(folder).catch(unlessMissing)
-}
-
-/** Two that remove the same tree take turns. */
-function unlessMissing(error: unknown): void {
-  if (!isMissing(error)) throw error
+  await ifPresent(() => fs.removeDirectory(folder))
 }
 
 function compare(a: string, b: string): number {

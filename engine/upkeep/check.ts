@@ -7,6 +7,7 @@ import { shown } from '../options/check-call.ts'
 import { bucketId } from '../plan/entry-id.ts'
 import { kvLayout } from '../plan/kv-layout.ts'
 import { buildLevels } from '../plan/levels.ts'
+import { rowDelta } from '../plan/next-snapshot.ts'
 import { readConsumer } from '../store/consumers.ts'
 import { isMissing, withPath } from '../store/errors.ts'
 import { readHint } from '../store/hints.ts'
@@ -177,8 +178,7 @@ class Walk {
   ): Promise<readonly ManifestEntry[] | undefined> {
     const entries = await this.#try(user, path, load)
     if (entries === undefined || expected === undefined) return entries
-    let actual = 0n
-    for (const { kind, file } of entries) actual += kind === 'add' ? BigInt(file.rows) : -BigInt(file.rows)
+    const actual = rowDelta(entries)
     if (actual !== expected) {
       const message = `${path} and its manifests hold ${actual} rows, ${user} says ${expected}. Restore the file, or go back to an older snapshot.`
       this.#note(user, path, 'damaged', message)

@@ -3,7 +3,7 @@ import { TableError } from '../errors.ts'
 import { checkCall, shown } from '../options/check-call.ts'
 import { type FilesInUse, type ListedFile, orphansAmong } from '../plan/orphans.ts'
 import { mapLimited } from '../store/concurrent.ts'
-import { isMissing, withPath } from '../store/errors.ts'
+import { ifPresent, withPath } from '../store/errors.ts'
 import type { TableStore } from '../store/table-store.ts'
 import { namedFiles } from './named-files.ts'
 import { branchesOf, bucketFolders, filesIn, metadataFolders } from './table-folders.ts'
@@ -94,9 +94,7 @@ async function again({ fs }: TableStore, file: ListedFile): Promise<readonly Lis
 }
 
 async function unlink({ fs }: TableStore, path: string): Promise<void> {
-  await withPath(path, () => fs.unlink(path)).catch((error) => {
-    if (!isMissing(error)) throw error
-  })
+  await ifPresent(() => withPath(path, () => fs.unlink(path)))
 }
 
 /** Bucket folders that are empty now and old, or emptied just now, and the partition folders that they leave empty. */

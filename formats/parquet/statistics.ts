@@ -77,7 +77,7 @@ function bounds(
 }
 
 /** A bound in the unit of the leaf's inferred type; null when its bytes do not fit or it is NaN. */
-function decodeBound(leaf: LeafNode, bytes: Uint8Array): Scalar | null {
+export function decodeBound(leaf: LeafNode, bytes: Uint8Array): Scalar | null {
   const { meaning, element } = leaf
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   switch (element.type) {
