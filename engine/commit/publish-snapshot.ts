@@ -1,6 +1,6 @@
 import type { CommitKind, IndexEntry, ManifestEntry, Snapshot } from '../../formats/meta/types.ts'
 import type { Field } from '../../formats/types/row-type.ts'
-import { isTableError, TableError } from '../errors.ts'
+import { type ErrorDetails, isTableError, TableError } from '../errors.ts'
 import type { ResolvedOptions } from '../options/resolve.ts'
 import { nextSnapshot, rowDelta } from '../plan/next-snapshot.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -102,6 +102,8 @@ export async function publishSnapshot(
 interface Built {
   readonly snapshot: Snapshot
   readonly file: PreparedFile
+  /** Names of the data files that it adds. */
+  readonly dataFiles: readonly string[]
   readonly writer: ManifestWriter
 }
 
@@ -176,15 +178,14 @@ async function build(
   manifests.keepList(delta.name, delta.bytes, added)
   const [only] = added
   if (only !== undefined && added.length === 1) manifests.keep(only, files)
-  return { snapshot, file }
+  return { snapshot, file, dataFiles: files.flatMap((entry) => (entry.kind === 'add' ? entry.file.name : [])) }
 }
 
-async function publish({ snapshots }: CommitStore, { snapshot, file, writer }: Built): Promise<'published' | 'taken'> {
+async function publish(store: CommitStore, built: Built): Promise<'published' | 'taken'> {
+  const { snapshots } = store
+  const { snapshot, file, writer } = built
   try {
-    const outcome = await file.publish()
-    // Readers of other engines take the hint at its word, so it must not outrun the name. A commit does not fail for it.
-    if (outcome === 'published') await snapshots.writeLatestHint(snapshot.id).catch(() => undefined)
-    return outcome
+    if ((await file.publish()) === 'taken') return 'taken'
   } catch (error) {
     if (!isTableError(error) || error.details.outcome !== 'unknown') {
       await writer.abort()
@@ -192,6 +193,40 @@ async function publish({ snapshots }: CommitStore, { snapshot, file, writer }: B
     }
     return await learnOutcome(snapshots, snapshot, writer, error)
   }
+  await checkName(store, built)
+  // Readers of other engines take the hint at its word, so it must not outrun the name. A commit does not fail for it.
+  await snapshots.writeLatestHint(snapshot.id).catch(() => undefined)
+  return 'published'
+}
+
+/**
+ * `POISONED` when it may be that the name was only free because others had used it and expired that snapshot: then ours is no part of
+ * the table. Or ours is, and has been expired since. Expiry takes snapshots away in ascending order, so as long as the one before is
+ * there neither has happened: one look, as a rule.
+ */
+async function checkName({ snapshots, manifests }: CommitStore, { snapshot, dataFiles }: Built): Promise<void> {
+  const { id } = snapshot
+  try {
+    if (id > 1 && (await snapshots.find(id - 1)) !== undefined) return
+    if (await snapshots.isLive(id)) return
+    // Of a snapshot that has been expired the files are live in the earliest one, unless compactions took them since.
+    const earliest = await snapshots.earliest()
+    const live = new Set(earliest && (await manifests.liveEntries(earliest)).map(({ file }) => file.name))
+    if (dataFiles.some((name) => live.has(name))) return
+    await snapshots.remove(id)
+  } catch (cause) {
+    throw unknownOutcome(snapshot, `was published, but cannot be looked at again: ${String(cause)}.`, {}, cause)
+  }
+  throw unknownOutcome(snapshot, 'was expired by another writer, as it was published or before.')
+}
+
+function unknownOutcome({ id }: Snapshot, why: string, details: ErrorDetails = {}, cause?: unknown): TableError {
+  return new TableError(
+    'POISONED',
+    `Snapshot ${id} ${why} Reads go on; reopen the table to write, and look whether the commit is there.`,
+    { ...details, value: id },
+    cause,
+  )
 }
 
 /** After an error that may have published: what stands under the name decides. Nothing is deleted while that is open. */
@@ -201,13 +236,7 @@ async function learnOutcome(
   writer: ManifestWriter,
   cause: TableError,
 ): Promise<'taken'> {
-  const poisoned = (why: string) =>
-    new TableError(
-      'POISONED',
-      `Snapshot ${snapshot.id} ${why}: ${cause.message} Reads go on; reopen the table to write, and look whether the commit is there.`,
-      { ...cause.details, value: snapshot.id },
-      cause,
-    )
+  const poisoned = (why: string) => unknownOutcome(snapshot, `${why}: ${cause.message}`, cause.details, cause)
   let found: Snapshot | undefined
   try {
     found = await snapshots.find(snapshot.id)

@@ -29,17 +29,30 @@ const programs = {
    * some by a full compaction. Tells the value, the snapshot and the keys of each commit that has resolved.
    */
   async write() {
-    const { table } = await openTable()
+    let { warehouse, table } = await openTable()
+    /** Id of the snapshot with these rows. Where the outcome is unknown, the table is opened anew and asked. */
+    const commitRows = async (rows) => {
+      for (;;) {
+        await table.put(rows)
+        try {
+          return (await commitAtLast(table)).snapshots[0].id
+        } catch (error) {
+          if (error.code !== 'POISONED') throw error
+          await warehouse.close({ discard: true })
+          ;({ warehouse, table } = await openTable())
+          if ((await table.get(rows[0].k))?.v === rows[0].v) return error.details.value
+        }
+      }
+    }
     const last = await table.get(first * 1_000_000)
     const start = last === undefined ? 0 : Number(last.v.split(' ')[1]) + 1
     for (let commit = start; commit < start + (second || 1e9); commit++) {
       const v = `${first} ${commit}`
       const own = Array.from({ length: ROWS }, (_, i) => first * 1_000_000 + 1 + commit * ROWS + i)
       const shared = [first * 1_000_000, commit % 7, 7 + (commit % 3)]
-      await table.put([...own, ...shared].map((k) => ({ k, v })))
-      const { snapshots } = await commitAtLast(table)
-      tell({ v, id: snapshots[0].id, own, shared })
-      if (commit % 10 === 9) await table.expireSnapshots({ retainMin: 20, retainMax: 30, olderThan: Date.now() })
+      const id = await commitRows([...own, ...shared].map((k) => ({ k, v })))
+      tell({ v, id, own, shared })
+      if (commit % 10 === 9) await table.expireSnapshots({ retainMin: 3, retainMax: 5, olderThan: Date.now() })
       if (commit % 25 === 24) await table.compact({ full: true }).catch(conflict)
     }
     await table.close()
