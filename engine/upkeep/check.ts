@@ -8,10 +8,9 @@ import { bucketId } from '../plan/entry-id.ts'
 import { kvLayout } from '../plan/kv-layout.ts'
 import { buildLevels } from '../plan/levels.ts'
 import { rowDelta } from '../plan/next-snapshot.ts'
-import { readConsumer } from '../store/consumers.ts'
+import { consumerFiles, readConsumer } from '../store/consumers.ts'
 import { isMissing, withPath } from '../store/errors.ts'
 import { readHint } from '../store/hints.ts'
-import { listIfPresent } from '../store/listing.ts'
 import { dataPathsOf, type TableStore } from '../store/table-store.ts'
 import { checkDataFile, type Pause } from './check-data.ts'
 
@@ -188,9 +187,8 @@ class Walk {
 
   async consumers(): Promise<void> {
     const { fs, paths } = this.#store
-    for (const { name, kind } of await listIfPresent(fs, paths.consumers)) {
-      const path = posix.join(paths.consumers, name)
-      if (kind === 'file' && name.startsWith('consumer-')) await this.#try(name, path, () => readConsumer(fs, path))
+    for (const { path } of await consumerFiles(fs, paths.consumers)) {
+      await this.#try(posix.basename(path), path, () => readConsumer(fs, path))
     }
   }
 
